@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: The Tokkos authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Third-party packages. TOKKOS_<NAME>_DEPENDENCY_POLICY is
+#   AUTO       an existing target, else an installed package, else embedded (the default),
+#   INSTALLED  an existing target or an installed package, else an error,
+#   EMBEDDED   the pinned archive, built as a part of this project.
+# An archive is looked for in TOKKOS_DEPENDENCY_MIRROR (a folder or URL), in the package mirror that
+# the machine is configured for, then upstream; each is accepted only with its pinned hash.
+
+include(FetchContent)
+include(TokkosArchive)
+
+set(TOKKOS_DEPENDENCY_MIRROR
+    "$ENV{TOKKOS_DEPENDENCY_MIRROR}"
+    CACHE STRING "Folder or URL that holds the dependency archives (see README, offline builds)"
+)
+
+function(_tokkos_declare_policy name)
+  set(TOKKOS_${name}_DEPENDENCY_POLICY
+      AUTO
+      CACHE STRING "How ${name} is obtained: AUTO, INSTALLED or EMBEDDED"
+  )
+  set_property(
+    CACHE TOKKOS_${name}_DEPENDENCY_POLICY PROPERTY STRINGS AUTO INSTALLED EMBEDDED
+  )
+  if(NOT TOKKOS_${name}_DEPENDENCY_POLICY MATCHES "^(AUTO|INSTALLED|EMBEDDED)$")
+    message(
+      FATAL_ERROR
+        "TOKKOS_${name}_DEPENDENCY_POLICY is \"${TOKKOS_${name}_DEPENDENCY_POLICY}\", "
+        "expected AUTO, INSTALLED or EMBEDDED"
+    )
+  endif()
+endfunction()
+
+# After find_package: stop when only an installed package is acceptable.
+function(_tokkos_check_installed name package versions found)
+  if(NOT found AND TOKKOS_${name}_DEPENDENCY_POLICY STREQUAL "INSTALLED")
+    message(
+      FATAL_ERROR
+        "${package} ${versions} is not installed and TOKKOS_${name}_DEPENDENCY_POLICY is INSTALLED. "
+        "Give its location with -D${package}_ROOT=PREFIX, or set the policy to AUTO."
+    )
+  endif()
+endfunction()
+
+# Kokkos: a range, because its version file accepts any newer major version.
+macro(tokkos_require_kokkos)
+  _tokkos_declare_policy(KOKKOS)
+  if(NOT TARGET Kokkos::kokkos)
+    if(NOT TOKKOS_KOKKOS_DEPENDENCY_POLICY STREQUAL "EMBEDDED")
+      find_package(Kokkos 5.0...<6 CONFIG QUIET)
+      _tokkos_check_installed(KOKKOS Kokkos "5.0...<6" "${Kokkos_FOUND}")
+    endif()
+    if(NOT TARGET Kokkos::kokkos)
+      tokkos_obtain_archive(KOKKOS kokkos_source)
+      FetchContent_Declare(kokkos URL "${kokkos_source}")
+      set(Kokkos_ENABLE_TESTS OFF)
+      if(NOT DEFINED CMAKE_CXX_STANDARD)
+        set(CMAKE_CXX_STANDARD 20)
+      endif()
+      FetchContent_MakeAvailable(kokkos)
+    endif()
+  endif()
+  include(TokkosBackends)
+endmacro()
+
+function(_tokkos_require name package versions target)
+  _tokkos_declare_policy(${name})
+  if(TARGET ${target})
+    return()
+  endif()
+  if(NOT TOKKOS_${name}_DEPENDENCY_POLICY STREQUAL "EMBEDDED")
+    find_package(${package} ${versions} CONFIG QUIET GLOBAL)
+    _tokkos_check_installed(${name} ${package} "${versions}" "${${package}_FOUND}")
+  endif()
+  if(TARGET ${target})
+    return()
+  endif()
+  string(TOLOWER ${name} content)
+  tokkos_obtain_archive(${name} archive)
+  FetchContent_Declare(${content} URL "${archive}")
+  FetchContent_MakeAvailable(${content})
+  set(${content}_SOURCE_DIR "${${content}_SOURCE_DIR}" PARENT_SCOPE)
+endfunction()
+
+function(tokkos_require_catch2)
+  _tokkos_require(CATCH2 Catch2 3.4 Catch2::Catch2)
+  if(catch2_SOURCE_DIR)
+    list(APPEND CMAKE_MODULE_PATH "${catch2_SOURCE_DIR}/extras")
+  elseif(Catch2_DIR)
+    list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
+  endif()
+  set(CMAKE_MODULE_PATH "${CMAKE_MODULE_PATH}" PARENT_SCOPE)
+endfunction()
+
+function(tokkos_require_benchmark)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  set(BENCHMARK_ENABLE_GTEST_TESTS OFF)
+  set(BENCHMARK_ENABLE_WERROR OFF)
+  set(BENCHMARK_ENABLE_INSTALL OFF)
+  _tokkos_require(BENCHMARK benchmark 1.7.1 benchmark::benchmark)
+endfunction()
+
+function(tokkos_require_nlohmann_json)
+  set(JSON_BuildTests OFF)
+  set(JSON_Install OFF)
+  _tokkos_require(NLOHMANN_JSON nlohmann_json 3.11 nlohmann_json::nlohmann_json)
+endfunction()
+
+# The mirror keeps cxxopts only as a binary package of one header: the archive's layout decides.
+function(tokkos_require_cxxopts)
+  _tokkos_declare_policy(CXXOPTS)
+  if(TARGET cxxopts::cxxopts)
+    return()
+  endif()
+  if(NOT TOKKOS_CXXOPTS_DEPENDENCY_POLICY STREQUAL "EMBEDDED")
+    find_package(cxxopts 3.0 CONFIG QUIET GLOBAL)
+    _tokkos_check_installed(CXXOPTS cxxopts 3.0 "${cxxopts_FOUND}")
+  endif()
+  if(TARGET cxxopts::cxxopts)
+    return()
+  endif()
+  tokkos_obtain_archive(CXXOPTS archive)
+  tokkos_extract_header(CXXOPTS "${archive}" cxxopts.hpp include_dir)
+  add_library(tokkos_cxxopts INTERFACE)
+  add_library(cxxopts::cxxopts ALIAS tokkos_cxxopts)
+  target_include_directories(tokkos_cxxopts SYSTEM INTERFACE "${include_dir}")
+endfunction()

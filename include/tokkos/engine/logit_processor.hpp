@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/views.hpp>
+#include <tokkos/engine/event_trace_recorder.hpp>
+#include <tokkos/engine/staging.hpp>
+#include <tokkos/engine/step_edits.hpp>
+#include <tokkos/kernels/workspace.hpp>
+#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/request/step_requests.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace tokkos {
+
+/// Turns the logits of a step into probabilities: bias, penalties, mask, softmax with temperature,
+/// for a batch of requests with one row each, several rows, or one row per draft node.
+///
+/// Mirrors the seed's class of the same name. Each call validates everything before it writes
+/// anything, stages its arrays in one blob, uploads that once and launches on the execution space
+/// instance that it was made with; host backends copy nothing. Histories and matchers come back as
+/// they were, also when something throws. One object is for one thread at a time; two objects are
+/// independent.
+template <class ExecutionSpace>
+class LogitProcessor {
+ public:
+  using memory_space = MemoryOf<ExecutionSpace>;
+
+  /// @param max_num_token most rows of one call
+  /// @param vocab_size V, the row length of the logits, in [1, 2^31)
+  /// @param active_vocabulary tokens at or past it do not exist; in [1, V], below 2^19; default V
+  /// @param trace_recorder gets begin and end events of each stage, per request; not owned, may be
+  /// null
+  /// @throws Error if a number is out of range or Kokkos is not initialized
+  LogitProcessor(const ExecutionSpace& space, std::int64_t max_num_token, std::int64_t vocab_size,
+                 std::optional<std::int64_t> active_vocabulary = std::nullopt,
+                 EventTraceRecorder* trace_recorder = nullptr);
+
+  /// Applies logit bias, penalties and masks to the logits, in this order.
+  /// @param logits [n, V], n <= max_num_token, rows may be padded
+  /// @param row_status [n] or empty: invalid_edit
+  /// @throws Error before anything is written; what a VocabularyMask throws passes on
+  template <LogitType Logit, class... P>
+  void inplace_update_logits(const Kokkos::View<Logit**, P...>& logits,
+                             const StepRequests& requests,
+                             const Vector<std::int32_t, memory_space>& row_status = {}) {
+    update_logits<Logit>(logits, requests, row_status);
+  }
+
+  /// Softmax with each request's temperature.
+  /// @param logits [n, V], after inplace_update_logits
+  /// @param probabilities [n, V] float32; may be exactly the logits
+  /// @param row_status [n] or empty: nan_logit, positive_infinity, empty
+  /// @throws Error before anything is written
+  template <LogitType Logit, class... P>
+  void compute_probs_from_logits(const Kokkos::View<Logit**, P...>& logits,
+                                 const StepRequests& requests,
+                                 const Matrix<float, memory_space>& probabilities,
+                                 const Vector<std::int32_t, memory_space>& row_status = {}) {
+    compute_probabilities<Logit>(logits, requests, probabilities, row_status);
+  }
+
+  std::int64_t max_num_token() const { return m_max_num_token; }
+  std::int64_t vocab_size() const { return m_vocab_size; }
+  std::int64_t active_vocabulary() const { return m_active_vocabulary; }
+  const ExecutionSpace& execution_space() const { return m_space; }
+
+  /// Bytes that the last call staged (and uploaded, where the device has memory of its own).
+  std::size_t staged_bytes() const { return m_staging.size(); }
+
+ private:
+  template <LogitType Logit>
+  void update_logits(const Matrix<Logit, memory_space>& logits, const StepRequests& requests,
+                     const Vector<std::int32_t, memory_space>& row_status);
+  template <LogitType Logit>
+  void compute_probabilities(const Matrix<Logit, memory_space>& logits,
+                             const StepRequests& requests,
+                             const Matrix<float, memory_space>& probabilities,
+                             const Vector<std::int32_t, memory_space>& row_status);
+  void check_step(std::int64_t rows, std::int64_t columns, const StepRequests& requests) const;
+
+  ExecutionSpace m_space;
+  std::int64_t m_max_num_token;
+  std::int64_t m_vocab_size;
+  std::int64_t m_active_vocabulary;
+  EventTraceRecorder* m_trace_recorder;
+  Workspace<memory_space> m_workspace;
+  StepEdits m_edits;
+  Staging<ExecutionSpace> m_staging;
+};
+
+}  // namespace tokkos

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/views.hpp>
+#include <tokkos/engine/event_trace_recorder.hpp>
+#include <tokkos/engine/staging.hpp>
+#include <tokkos/kernels/draw.hpp>
+#include <tokkos/kernels/workspace.hpp>
+#include <tokkos/numerics/philox.hpp>
+#include <tokkos/request/step_requests.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tokkos {
+
+/// The uniforms of a step, one per row: Philox with the request's seed as key and the counter
+/// (generated tokens + depth of the row's draft node, 0, purpose, hash of the request id). They do
+/// not depend on the row or on the other requests.
+std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows,
+                                 Purpose purpose = Purpose::sample);
+
+/// Draws one token per row: multinomial from given uniforms or from Philox, greedy where the
+/// temperature is at most 1e-5. One object is for one thread at a time.
+template <class ExecutionSpace>
+class Sampler {
+ public:
+  using memory_space = MemoryOf<ExecutionSpace>;
+
+  /// Parameters as of LogitProcessor.
+  Sampler(const ExecutionSpace& space, std::int64_t max_num_token, std::int64_t vocab_size,
+          std::optional<std::int64_t> active_vocabulary = std::nullopt,
+          EventTraceRecorder* trace_recorder = nullptr);
+
+  /// Draws from softmax(logits / temperature) of each row without writing probabilities.
+  /// @param logits [n, V], after LogitProcessor::inplace_update_logits
+  /// @param requests their temperatures, and seeds and ids for Philox
+  /// @param tokens [n], written: -1 for an unusable row
+  /// @param uniforms [n] in [0, 1); empty: step_uniforms
+  /// @param row_status [n] or empty
+  /// @throws Error before anything is written
+  template <LogitType Logit, class... P>
+  void sample_from_logits(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
+                          const Vector<TokenId, memory_space>& tokens,
+                          std::span<const float> uniforms = {},
+                          const Vector<std::int32_t, memory_space>& row_status = {},
+                          GreedyTies ties = GreedyTies::uniform) {
+    sample<Logit>(logits, requests, tokens, uniforms, row_status, ties);
+  }
+
+  /// Draws from given probabilities (see the kernel sample_from_probabilities).
+  void sample_from_probabilities(const Matrix<const float, memory_space>& probabilities,
+                                 std::span<const float> uniforms,
+                                 const Vector<TokenId, memory_space>& tokens,
+                                 const Vector<std::int32_t, memory_space>& row_status = {});
+
+  /// Bytes that the last call staged.
+  std::size_t staged_bytes() const { return m_staging.size(); }
+
+ private:
+  template <LogitType Logit>
+  void sample(const Matrix<Logit, memory_space>& logits, const StepRequests& requests,
+              const Vector<TokenId, memory_space>& tokens, std::span<const float> uniforms,
+              const Vector<std::int32_t, memory_space>& row_status, GreedyTies ties);
+
+  ExecutionSpace m_space;
+  std::int64_t m_max_num_token;
+  std::int64_t m_vocab_size;
+  std::int64_t m_active_vocabulary;
+  EventTraceRecorder* m_trace_recorder;
+  Workspace<memory_space> m_workspace;
+  Staging<ExecutionSpace> m_staging;
+};
+
+}  // namespace tokkos

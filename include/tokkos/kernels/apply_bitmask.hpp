@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/views.hpp>
+#include <tokkos/numerics/logit_type.hpp>
+
+#include <cstdint>
+
+namespace tokkos {
+
+/// What a masked logit is set to.
+enum class MaskedValue {
+  seed,              ///< -FLT_MAX in float32, -infinity in 16 bits
+  negative_infinity  ///< -infinity always
+};
+
+struct BitmaskOptions {
+  /// Tokens at or past it are masked, whatever their bits; in [1, V]. 0: V.
+  std::int64_t active_vocabulary = 0;
+  MaskedValue masked_value = MaskedValue::seed;
+};
+
+namespace detail {
+template <class ExecutionSpace, LogitType Logit>
+void apply_bitmask(const ExecutionSpace& space,
+                   const Matrix<Logit, MemoryOf<ExecutionSpace>>& logits,
+                   const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
+                   const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows,
+                   const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
+                   const BitmaskOptions& options);
+}  // namespace detail
+
+/// Masks the tokens that the bitmask forbids in each listed row, with the seed's arrays: row
+/// r = seq_ids[i] of the logits is masked by row r of the bitmask, token v stays iff bit (v & 31)
+/// of bitmask[r, v >> 5] is set.
+///
+/// Asynchronous on `space`. A row outside the logits or the bitmask is left out.
+/// @param logits [n, V] float32, bfloat16 or float16, rows may be padded
+/// @param seq_ids [s] rows to mask, each once; other rows are not touched
+/// @param bitmask [m, w] with w >= ceil(active vocabulary / 32), rows may be padded
+/// @throws Error if the bitmask is too narrow: the rest of the vocabulary is never "allowed"
+/// Source: the seed's kernel of the same name.
+template <class ExecutionSpace, LogitType Logit, class... Properties>
+void apply_bitmask_inplace(const ExecutionSpace& space,
+                           const Kokkos::View<Logit**, Properties...>& logits,
+                           const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
+                           const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
+                           const BitmaskOptions& options = {}) {
+  detail::apply_bitmask<ExecutionSpace, Logit>(space, logits, seq_ids, seq_ids, bitmask, options);
+}
+
+/// The same for a bitmask that holds the masked rows only: row seq_ids[i] of the logits is masked
+/// by row mask_rows[i] of the bitmask.
+/// @param mask_rows [s] rows of the bitmask
+template <class ExecutionSpace, LogitType Logit, class... Properties>
+void apply_bitmask_inplace(const ExecutionSpace& space,
+                           const Kokkos::View<Logit**, Properties...>& logits,
+                           const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
+                           const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows,
+                           const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
+                           const BitmaskOptions& options = {}) {
+  detail::apply_bitmask<ExecutionSpace, Logit>(space, logits, seq_ids, mask_rows, bitmask, options);
+}
+
+}  // namespace tokkos

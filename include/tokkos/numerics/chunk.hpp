@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/numerics/exact_sum.hpp>
+#include <tokkos/numerics/portable_exp.hpp>
+
+#include <Kokkos_Macros.hpp>
+
+#include <cstdint>
+
+namespace tokkos {
+
+/// A row is cut into chunks of this many logits, whatever the batch, the device or the threads.
+inline constexpr int chunk_size = 4096;
+
+/// Group g of a chunk is its tokens g, g + 1024, g + 2048 and g + 3072.
+inline constexpr int groups_per_chunk = 1024;
+
+/// Number of chunks of a row of `vocabulary` logits.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t chunk_count(std::int64_t vocabulary) {
+  return (vocabulary + chunk_size - 1) / chunk_size;
+}
+
+/// All that a chunk says about itself.
+struct ChunkPair {
+  /// Largest allowed logit; -infinity if nothing is allowed.
+  float maximum = -__builtin_huge_valf();
+  /// Sum of exp((x - maximum) / T) over the allowed tokens (greedy: the number of maxima) in units
+  /// of 2^-44; 0 if nothing is allowed; minus the RowStatus bits if the chunk is unusable.
+  std::int64_t sum = 0;
+};
+
+/// Scale of a row's logits: 1 / T, or greedy.
+struct InverseTemperature {
+  float value = 1.0f;
+  bool greedy = false;
+
+  /// exp((x - maximum) / T) for x <= maximum, in [0, 1]; greedy: 1 on the maximum, else 0.
+  KOKKOS_FORCEINLINE_FUNCTION float weight(float x, float maximum) const {
+    return greedy ? (x == maximum ? 1.0f : 0.0f) : portable_exp((x - maximum) * value);
+  }
+};
+
+/// A chunk's share of a row: its factor g and its mass w (see semantics: w = RNE(S_c * g)).
+struct ChunkShare {
+  float factor = 0.0f;
+  std::int64_t mass = 0;
+
+  KOKKOS_INLINE_FUNCTION static ChunkShare of(const ChunkPair& pair, float row_maximum,
+                                              InverseTemperature inverse) {
+    if (pair.sum <= 0) return {};
+    const float factor = inverse.weight(pair.maximum, row_maximum);
+    const double mass = static_cast<double>(pair.sum) * static_cast<double>(factor);
+    return {factor, round_to_integer(mass)};
+  }
+};
+
+/// What a whole row says about itself: its maximum M and its mass S in units of 2^-44. A row that
+/// cannot be used (see RowStatus) has mass 0.
+struct RowTotal {
+  float maximum = -__builtin_huge_valf();
+  std::int64_t mass = 0;
+};
+
+}  // namespace tokkos

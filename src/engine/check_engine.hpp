@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/core/error.hpp>
+
+#include "kernels/check_views.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace tokkos {
+
+/// Throws unless Kokkos can run something.
+inline void check_kokkos() {
+  if (Kokkos::is_initialized() && !Kokkos::is_finalized()) return;
+  throw Error("Kokkos", std::nullopt, Kokkos::is_finalized() ? "finalized" : "not initialized",
+              "Kokkos::initialize before, Kokkos::finalize after");
+}
+
+/// Checks what the engine's classes are made with and returns the active vocabulary.
+inline std::int64_t checked_active_vocabulary(std::int64_t max_num_token, std::int64_t vocab_size,
+                                              std::optional<std::int64_t> active_vocabulary) {
+  check_kokkos();
+  require(max_num_token >= 0 && max_num_token <= 2147483647, "max_num_token", std::nullopt,
+          max_num_token, "a number in [0, 2147483647]");
+  const std::int64_t active = active_vocabulary.value_or(vocab_size);
+  require(vocab_size >= 1 && vocab_size <= max_vocabulary, "vocab_size", std::nullopt, vocab_size,
+          "a vocabulary in [1, 2147483647]");
+  require(active >= 1, "active_vocabulary", std::nullopt, active, "a number in [1, vocab_size]");
+  check_vocabulary(vocab_size, active);
+  return active;
+}
+
+/// Checks one call's number of rows and row length.
+inline void check_call(std::int64_t rows, std::int64_t columns, std::int64_t max_rows,
+                       std::int64_t vocab_size) {
+  check_kokkos();
+  if (rows > max_rows) {
+    throw Error("logits.extent", 0, to_text(rows), "at most max_num_token = " + to_text(max_rows));
+  }
+  if (columns != vocab_size) {
+    throw Error("logits.extent", 1, to_text(columns), "vocab_size = " + to_text(vocab_size));
+  }
+}
+
+/// Checks uniforms that the host sees.
+inline void check_uniforms(const char* field, std::span<const float> uniforms, std::int64_t count) {
+  if (static_cast<std::int64_t>(uniforms.size()) != count) {
+    throw Error(std::string(field) + ".size", std::nullopt, std::to_string(uniforms.size()),
+                to_text(count));
+  }
+  for (std::size_t i = 0; i < uniforms.size(); ++i) {
+    require(uniforms[i] >= 0.0f && uniforms[i] < 1.0f, field, static_cast<std::int64_t>(i),
+            uniforms[i], "a number in [0, 1)");
+  }
+}
+
+}  // namespace tokkos

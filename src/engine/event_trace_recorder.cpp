@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/engine/event_trace_recorder.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <string>
+
+namespace tokkos {
+
+TracedStage::TracedStage(EventTraceRecorder* recorder, const char* event,
+                         std::span<const std::string> request_ids)
+    : m_recorder(recorder), m_event(event), m_request_ids(request_ids) {
+  if (m_recorder != nullptr) m_recorder->begin(m_event, m_request_ids);
+  if (Kokkos::Tools::profileLibraryLoaded()) {
+    Kokkos::Profiling::pushRegion(std::string("tokkos::") + m_event);
+  }
+}
+
+TracedStage::~TracedStage() {
+  if (Kokkos::Tools::profileLibraryLoaded()) Kokkos::Profiling::popRegion();
+  if (m_recorder != nullptr) m_recorder->end(m_event, m_request_ids);
+}
+
+}  // namespace tokkos

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/engine/sampler.hpp>
+#include <tokkos/kernels/measure.hpp>
+#include <tokkos/kernels/sample_from_probabilities.hpp>
+
+#include "engine/check_engine.hpp"
+#include "engine/row_temperatures.hpp"
+#include "kernels/instantiate.hpp"
+
+#include <algorithm>
+
+namespace tokkos {
+
+std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows, Purpose purpose) {
+  if (requests.request_ids.size() != requests.size()) {
+    throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
+                "one id for each request (Philox streams are named by them)");
+  }
+  std::vector<float> uniforms(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const TokenHistory* history = requests.sequence_states[i].history;
+    const std::size_t generated = history != nullptr ? history->generated().size() : 0;
+    const std::uint32_t stream = request_stream(requests.request_ids[i]);
+    const std::int64_t first = requests.first_row(i);
+    for (std::int64_t row = first; row < requests.end_row(i); ++row) {
+      const std::int32_t node = requests.draft_node(i, row - first);
+      const std::int32_t depth = node == -1 ? 0 : (*requests.draft_trees)[i].depth(node);
+      const auto position =
+          static_cast<std::uint32_t>(generated) + static_cast<std::uint32_t>(depth);
+      uniforms[static_cast<std::size_t>(row)] =
+          philox_uniform(requests.generation_configs[i].seed, position, 0, purpose, stream);
+    }
+  }
+  return uniforms;
+}
+
+template <class ExecutionSpace>
+Sampler<ExecutionSpace>::Sampler(const ExecutionSpace& space, std::int64_t max_num_token,
+                                 std::int64_t vocab_size,
+                                 std::optional<std::int64_t> active_vocabulary,
+                                 EventTraceRecorder* trace_recorder)
+    : m_space(space),
+      m_max_num_token(max_num_token),
+      m_vocab_size(vocab_size),
+      m_active_vocabulary(checked_active_vocabulary(max_num_token, vocab_size, active_vocabulary)),
+      m_trace_recorder(trace_recorder),
+      m_workspace(max_num_token, vocab_size) {}
+
+template <class ExecutionSpace>
+template <LogitType Logit>
+void Sampler<ExecutionSpace>::sample(const Matrix<Logit, memory_space>& logits,
+                                     const StepRequests& requests,
+                                     const Vector<TokenId, memory_space>& tokens,
+                                     std::span<const float> uniforms,
+                                     const Vector<std::int32_t, memory_space>& row_status,
+                                     GreedyTies ties) {
+  const auto rows = static_cast<std::int64_t>(logits.extent(0));
+  check_call(rows, static_cast<std::int64_t>(logits.extent(1)), m_max_num_token, m_vocab_size);
+  validate(requests, rows, m_vocab_size);
+  check_vector("tokens", tokens, rows);
+  check_optional_vector("row_status", row_status, rows);
+  std::vector<float> own;
+  if (uniforms.empty()) {
+    own = step_uniforms(requests, rows);
+    uniforms = own;
+  }
+  check_uniforms("uniforms", uniforms, rows);
+  const TracedStage stage(m_trace_recorder, "sampling", requests.request_ids);
+  if (rows == 0) return;
+  const auto count = static_cast<std::size_t>(rows);
+  m_staging.begin(m_space, 2 * m_staging.template room<float>(count));
+  const auto temperature = m_staging.template add<float>(count);
+  const auto uniform = m_staging.template add<float>(count);
+  fill_row_temperatures(requests, m_staging.host(temperature));
+  std::ranges::copy(uniforms, m_staging.host(uniform).begin());
+  m_staging.upload(m_space);
+  LogitRows<Logit, memory_space> step;
+  step.logits = logits;
+  step.temperature = m_staging.on_device(temperature);
+  step.active_vocabulary = m_active_vocabulary;
+  const auto measures = m_workspace.measures(rows);
+  measure(m_space, step, measures, row_status);
+  draw(m_space, step, measures, m_staging.on_device(uniform), tokens, row_status, ties);
+}
+
+template <class ExecutionSpace>
+void Sampler<ExecutionSpace>::sample_from_probabilities(
+    const Matrix<const float, memory_space>& probabilities, std::span<const float> uniforms,
+    const Vector<TokenId, memory_space>& tokens,
+    const Vector<std::int32_t, memory_space>& row_status) {
+  const auto rows = static_cast<std::int64_t>(probabilities.extent(0));
+  check_call(rows, static_cast<std::int64_t>(probabilities.extent(1)), m_max_num_token,
+             m_vocab_size);
+  check_uniforms("uniforms", uniforms, rows);
+  const TracedStage stage(m_trace_recorder, "sampling", {});
+  if (rows == 0) return;
+  const auto count = static_cast<std::size_t>(rows);
+  m_staging.begin(m_space, m_staging.template room<float>(count));
+  const auto uniform = m_staging.template add<float>(count);
+  std::ranges::copy(uniforms, m_staging.host(uniform).begin());
+  m_staging.upload(m_space);
+  tokkos::sample_from_probabilities(m_space, probabilities, m_staging.on_device(uniform), tokens,
+                                    row_status);
+}
+
+#define TOKKOS_INSTANTIATE_CLASS(Space) template class Sampler<Space>;
+TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE_CLASS)
+
+#define TOKKOS_INSTANTIATE(Space, Logit)                               \
+  template void Sampler<Space>::sample<Logit>(                         \
+      const Matrix<Logit, MemoryOf<Space>>&, const StepRequests&,      \
+      const Vector<TokenId, MemoryOf<Space>>&, std::span<const float>, \
+      const Vector<std::int32_t, MemoryOf<Space>>&, GreedyTies);
+TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
+
+}  // namespace tokkos

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/kernels/apply_bitmask.hpp>
+
+#include "kernels/check_views.hpp"
+#include "kernels/chunk_kernel.hpp"
+#include "kernels/instantiate.hpp"
+#include "kernels/launch.hpp"
+
+#include <algorithm>
+
+namespace tokkos::detail {
+
+namespace {
+
+template <class ExecutionSpace, LogitType Logit>
+struct MaskChunks {
+  using Space = MemoryOf<ExecutionSpace>;
+  Matrix<Logit, Space> logits;
+  Vector<const std::int32_t, Space> seq_ids;
+  Vector<const std::int32_t, Space> mask_rows;
+  Matrix<const std::int32_t, Space> bitmask;
+  std::int64_t active;
+  std::int64_t chunks;
+  Logit masked;
+
+  /// Masks `width` logits by the bits of `allowed`.
+  template <int width>
+  KOKKOS_FORCEINLINE_FUNCTION static void mask(Logit* x, std::uint32_t allowed, Logit masked) {
+    for (int j = 0; j < width; ++j) x[j] = (allowed >> j) & 1u ? x[j] : masked;
+  }
+
+  KOKKOS_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
+    constexpr int width = load_width<ExecutionSpace>;
+    constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
+    const std::int64_t row = seq_ids(team.league_rank() / chunks);
+    const std::int64_t mask_row = mask_rows(team.league_rank() / chunks);
+    if (row < 0 || row >= static_cast<std::int64_t>(logits.extent(0)) || mask_row < 0 ||
+        mask_row >= static_cast<std::int64_t>(bitmask.extent(0))) {
+      return;
+    }
+    const std::int64_t start = team.league_rank() % chunks * chunk_size;
+    const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
+    const std::int64_t left = vocabulary - start;
+    const int places = static_cast<int>(left < chunk_size ? left : chunk_size);
+    const std::int64_t left_active = active - start;
+    const ChunkSource<Logit> source{
+        &logits(row, start), bitmask.data() + mask_row * bitmask.stride(0) + start / 32,
+        static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places))};
+    Logit* x = &logits(row, start);
+    for (int first = team.team_rank() * width; first < places; first += team.team_size() * width) {
+      // No word is read past the active vocabulary.
+      const std::uint32_t allowed =
+          first < source.size ? source.template allowed<width>(first) : 0u;
+      if (allowed == all) continue;
+      if (first + width <= places) {
+        mask<width>(x + first, allowed, masked);
+      } else {
+        for (int j = 0; first + j < places; ++j) {
+          if (((allowed >> j) & 1u) == 0) x[first + j] = masked;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+template <class ExecutionSpace, LogitType Logit>
+void apply_bitmask(const ExecutionSpace& space,
+                   const Matrix<Logit, MemoryOf<ExecutionSpace>>& logits,
+                   const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
+                   const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows,
+                   const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
+                   const BitmaskOptions& options) {
+  const auto rows = static_cast<std::int64_t>(logits.extent(0));
+  const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
+  if (seq_ids.extent(0) == 0) return;
+  require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocab_size", std::nullopt, vocabulary,
+          "a vocabulary in [1, 2147483647]");
+  require(options.active_vocabulary >= 0 && options.active_vocabulary <= vocabulary,
+          "active_vocabulary", std::nullopt, options.active_vocabulary,
+          "a number in [1, vocab_size]");
+  const std::int64_t active =
+      options.active_vocabulary == 0 ? vocabulary : options.active_vocabulary;
+  const auto words = static_cast<std::int64_t>(bitmask.extent(1));
+  check_matrix("logits", logits, rows, vocabulary);
+  require(words >= (active + 31) / 32, "bitmask.extent", 1, words,
+          "at least ceil(active vocabulary / 32) words");
+  check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
+  check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
+  const Logit masked = options.masked_value == MaskedValue::seed ? forbidden_logit<Logit>()
+                                                                 : narrow<Logit>(negative_infinity);
+  const std::int64_t chunks = chunk_count(vocabulary);
+  launch_teams("tokkos::apply_bitmask::chunks", space,
+               static_cast<std::int64_t>(seq_ids.extent(0)) * chunks, chunk_team, 0,
+               MaskChunks<ExecutionSpace, Logit>{logits, seq_ids, mask_rows, bitmask, active,
+                                                 chunks, masked});
+}
+
+#define TOKKOS_INSTANTIATE(Space, Logit)                                                         \
+  template void apply_bitmask<Space, Logit>(const Space&, const Matrix<Logit, MemoryOf<Space>>&, \
+                                            const Vector<const std::int32_t, MemoryOf<Space>>&,  \
+                                            const Vector<const std::int32_t, MemoryOf<Space>>&,  \
+                                            const Matrix<const std::int32_t, MemoryOf<Space>>&,  \
+                                            const BitmaskOptions&);
+TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
+
+}  // namespace tokkos::detail

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/logit_rows.hpp>
+#include <tokkos/batch/views.hpp>
+#include <tokkos/core/error.hpp>
+#include <tokkos/kernels/workspace.hpp>
+#include <tokkos/numerics/chunk.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace tokkos {
+
+/// Throws unless `view` has `extent` elements.
+template <class T, class Space>
+void check_vector(const char* name, const Vector<T, Space>& view, std::int64_t extent) {
+  const auto actual = static_cast<std::int64_t>(view.extent(0));
+  if (actual != extent) {
+    throw Error(std::string(name) + ".extent", 0, to_text(actual), to_text(extent));
+  }
+}
+
+/// The same for a View that may be left out.
+template <class T, class Space>
+void check_optional_vector(const char* name, const Vector<T, Space>& view, std::int64_t extent) {
+  if (view.data() != nullptr) check_vector(name, view, extent);
+}
+
+/// Throws unless `view` has at least `rows` rows of exactly `columns` contiguous elements.
+template <class T, class Space>
+void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t rows,
+                  std::int64_t columns) {
+  const std::string field = name;
+  const auto height = static_cast<std::int64_t>(view.extent(0));
+  const auto width = static_cast<std::int64_t>(view.extent(1));
+  if (height != rows) throw Error(field + ".extent", 0, to_text(height), to_text(rows));
+  if (width != columns) throw Error(field + ".extent", 1, to_text(width), to_text(columns));
+  if (height == 0) return;
+  const auto column_stride = static_cast<std::int64_t>(view.stride(1));
+  const auto row_stride = static_cast<std::int64_t>(view.stride(0));
+  if (width > 1 && column_stride != 1) {
+    throw Error(field + ".stride", 1, to_text(column_stride), "1 (contiguous rows)");
+  }
+  if (height > 1 && row_stride < width) {
+    throw Error(field + ".stride", 0, to_text(row_stride),
+                "at least the row length " + to_text(width));
+  }
+}
+
+/// Throws unless V is in [1, 2^31) and the active vocabulary (0: V) in [1, V] and below 2^19.
+inline void check_vocabulary(std::int64_t vocabulary, std::int64_t active) {
+  require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocab_size", std::nullopt, vocabulary,
+          "a vocabulary in [1, 2147483647]");
+  require(active >= 0 && active <= vocabulary, "active_vocabulary", std::nullopt, active,
+          "a number in [1, vocab_size]");
+  require((active == 0 ? vocabulary : active) <= max_active_vocabulary, "active_vocabulary",
+          std::nullopt, active == 0 ? vocabulary : active,
+          "a number below 524288 (larger vocabularies are sharded)");
+}
+
+/// Throws unless the bitmask has a row of words for every row of the step.
+template <class Space>
+void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
+                   std::int64_t active) {
+  if (bitmask.words.data() == nullptr) return;
+  const auto words = static_cast<std::int64_t>(bitmask.words.extent(1));
+  require(words >= (active + 31) / 32, "bitmask.extent", 1, words,
+          "at least ceil(active vocabulary / 32) words");
+  check_matrix("bitmask", bitmask.words, static_cast<std::int64_t>(bitmask.words.extent(0)), words);
+  if (bitmask.row_index.data() != nullptr) {
+    check_vector("bitmask.row_index", bitmask.row_index, rows);
+  } else {
+    require(static_cast<std::int64_t>(bitmask.words.extent(0)) >= rows, "bitmask.extent", 0,
+            static_cast<std::int64_t>(bitmask.words.extent(0)), "a row of words for every row");
+  }
+}
+
+/// Throws unless everything that is said per row fits the logits.
+template <LogitType Logit, class Space>
+void check_rows(const LogitRows<Logit, Space>& rows) {
+  check_vocabulary(rows.vocabulary(), rows.active_vocabulary);
+  check_matrix("logits", rows.logits, static_cast<std::int64_t>(rows.logits.extent(0)),
+               rows.vocabulary());
+  if (rows.temperature.extent(0) != 1) {
+    check_vector("temperature", rows.temperature, rows.rows());
+  }
+  check_bitmask(rows.bitmask, rows.rows(), rows.active());
+}
+
+/// Throws unless the measures are those of n rows of V logits.
+template <class Space>
+void check_measures(const RowMeasures<Space>& measures, std::int64_t rows,
+                    std::int64_t vocabulary) {
+  const std::int64_t chunks = chunk_count(vocabulary);
+  check_matrix("measures.chunk_maximum", measures.chunk_maximum, rows, chunks);
+  check_matrix("measures.chunk_sum", measures.chunk_sum, rows, chunks);
+  check_vector("measures.row_maximum", measures.row_maximum, rows);
+  check_vector("measures.row_mass", measures.row_mass, rows);
+}
+
+/// Throws unless `out` [n, V] is exactly the logits, row by row, or shares no memory with them.
+template <LogitType Logit, class Space>
+void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& out) {
+  if (out.extent(0) == 0 || rows.logits.extent(0) == 0) return;
+  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const auto end = [&](const auto& view) {
+    return address(view.data() + (view.extent(0) - 1) * view.stride(0) + view.extent(1));
+  };
+  if (end(out) <= address(rows.logits.data()) || end(rows.logits) <= address(out.data())) return;
+  const bool in_place = sizeof(Logit) == sizeof(float) &&
+                        address(out.data()) == address(rows.logits.data()) &&
+                        (out.extent(0) == 1 || out.stride(0) == rows.logits.stride(0)) &&
+                        rows.row_index.data() == nullptr;
+  if (!in_place) {
+    throw Error("probabilities", std::nullopt, "a View that overlaps the logits",
+                "exactly the float32 logits (in place, without row_index) or separate memory");
+  }
+}
+
+}  // namespace tokkos

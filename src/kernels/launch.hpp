@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/core/error.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace tokkos {
+
+/// Whether teams of this space run on the host, one thread a team, in loops that vectorize.
+template <class ExecutionSpace>
+inline constexpr bool runs_on_host =
+    Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
+
+/// Runs `functor` with `league` teams. On a device a team has `device_team` threads, or as many as
+/// the device allows for this functor if that is less; on a host it has one.
+template <class ExecutionSpace, class Functor>
+void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t league,
+                  int device_team, std::size_t scratch_bytes, const Functor& functor) {
+  if (league == 0) return;
+  require(league <= std::numeric_limits<int>::max(), "rows x chunks", std::nullopt, league,
+          "at most 2147483647 in one launch");
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  const auto scratch = Kokkos::PerTeam(scratch_bytes);
+  int team = 1;
+  if constexpr (!runs_on_host<ExecutionSpace>) {
+    Policy probe(space, static_cast<int>(league), 1);
+    probe.set_scratch_size(0, scratch);
+    team = std::min(device_team, probe.team_size_max(functor, Kokkos::ParallelForTag()));
+  }
+  Policy policy(space, static_cast<int>(league), team);
+  policy.set_scratch_size(0, scratch);
+  Kokkos::parallel_for(label, policy, functor);
+}
+
+}  // namespace tokkos

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/kernels/normalize.hpp>
+
+#include "kernels/check_views.hpp"
+#include "kernels/chunk_kernel.hpp"
+#include "kernels/instantiate.hpp"
+#include "kernels/row_total.hpp"
+#include "kernels/scale_chunk.hpp"
+
+namespace tokkos {
+
+namespace {
+
+template <class ExecutionSpace, LogitType Logit>
+struct NormalizeChunks {
+  using Space = MemoryOf<ExecutionSpace>;
+  LogitRows<Logit, Space> rows;
+  RowMeasures<Space> measures;
+  Matrix<float, Space> probabilities;
+  std::int64_t chunks;
+
+  KOKKOS_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t row = team.league_rank() / chunks;
+    const std::int64_t chunk = team.league_rank() % chunks;
+    const ChunkRoom room = chunk_room(rows, chunk);
+    const RowTotal total{measures.row_maximum(row), measures.row_mass(row)};
+    float* out = &probabilities(row, chunk * chunk_size);
+    float* e = chunk_buffer(team);
+    float factor = 0.0f;
+    ChunkSource<Logit> source;
+    if (total.mass > 0 && room.active > 0 && find_chunk(rows, row, chunk, source)) {
+      const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
+      const ChunkPair pair = chunk_pair(measures, row, chunk);
+      factor = chunk_factor(pair, total, inverse);
+      if (factor > 0.0f) {
+        std::int32_t status = 0;
+        load_chunk<ExecutionSpace>(team, source, e, status);
+        weigh_chunk<ExecutionSpace>(team, e, e, pair.maximum, inverse);
+      }
+    }
+    scale_chunk<ExecutionSpace>(team, e, out, factor, room);
+  }
+};
+
+}  // namespace
+
+template <class ExecutionSpace, LogitType Logit>
+void normalize(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
+               const RowMeasures<MemoryOf<ExecutionSpace>>& measures,
+               const Matrix<float, MemoryOf<ExecutionSpace>>& probabilities) {
+  check_rows(rows);
+  check_measures(measures, rows.rows(), rows.vocabulary());
+  check_matrix("probabilities", probabilities, rows.rows(), rows.vocabulary());
+  check_overlap(rows, probabilities);
+  const std::int64_t chunks = chunk_count(rows.vocabulary());
+  launch_teams("tokkos::normalize::chunks", space, rows.rows() * chunks, chunk_team, chunk_scratch,
+               NormalizeChunks<ExecutionSpace, Logit>{rows, measures, probabilities, chunks});
+}
+
+#define TOKKOS_INSTANTIATE(Space, Logit)                                                        \
+  template void normalize<Space, Logit>(const Space&, const LogitRows<Logit, MemoryOf<Space>>&, \
+                                        const RowMeasures<MemoryOf<Space>>&,                    \
+                                        const Matrix<float, MemoryOf<Space>>&);
+TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
+
+}  // namespace tokkos

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cfloat>
+#include <cstdint>
+
+namespace tokkos {
+
+/// Where a monotone predicate on inclusive prefix sums becomes true.
+struct Crossing {
+  std::int64_t index = -1;  ///< first item whose inclusive prefix crosses; -1 if none does
+  std::int64_t before = 0;  ///< sum of the masses before it
+};
+
+/// Finds the first of `count` items at which `crosses(inclusive prefix of mass(i))` holds. Sums are
+/// integers, so the answer does not depend on the team. Every member gets it.
+template <class Team, class Mass, class Crosses>
+KOKKOS_FUNCTION Crossing first_crossing(const Team& team, std::int64_t count, const Mass& mass,
+                                        const Crosses& crosses) {
+  const std::int64_t share = (count + team.team_size() - 1) / team.team_size();
+  const std::int64_t begin = Kokkos::min(share * team.team_rank(), count);
+  const std::int64_t end = Kokkos::min(begin + share, count);
+  std::int64_t own = 0;
+  for (std::int64_t i = begin; i < end; ++i) own += mass(i);
+  std::int64_t prefix = team.team_scan(own);
+  Crossing found;
+  if (!crosses(prefix) && crosses(prefix + own)) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t next = prefix + mass(i);
+      if (crosses(next)) {
+        found = {i, prefix};
+        break;
+      }
+      prefix = next;
+    }
+  }
+  team.team_reduce(Kokkos::Max<std::int64_t>(found.index));
+  team.team_reduce(Kokkos::Max<std::int64_t>(found.before));
+  return found;
+}
+
+/// A uniform from a device array, brought into [0, 1 - 2^-24]; NaN stays NaN.
+KOKKOS_FORCEINLINE_FUNCTION float clamped_uniform(float u) {
+  constexpr float largest = 1.0f - 0x1p-24f;
+  if (u < 0.0f) return 0.0f;
+  return u > largest ? largest : u;
+}
+
+}  // namespace tokkos

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
+#include <tokkos/request/draft_tree.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace tokkos {
+
+namespace {
+
+void require_index(const std::string& field, std::size_t i, std::int64_t value, std::int64_t begin,
+                   std::int64_t end, const char* what) {
+  if (value >= begin && value < end) return;
+  throw Error(field, static_cast<std::int64_t>(i), to_text(value),
+              std::string(what) + " in [" + to_text(begin) + ", " + to_text(end) + ")");
+}
+
+}  // namespace
+
+std::vector<std::int32_t> DraftTree::path(std::int32_t node) const {
+  std::vector<std::int32_t> nodes;
+  for (; node != -1; node = parents[static_cast<std::size_t>(node)]) nodes.push_back(node);
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+std::int32_t DraftTree::depth(std::int32_t node) const {
+  std::int32_t depth = 0;
+  for (; node != -1; node = parents[static_cast<std::size_t>(node)]) ++depth;
+  return depth;
+}
+
+void validate(const DraftTree& tree, std::int64_t vocabulary, std::int64_t request) {
+  const std::string field = "draft_trees[" + to_text(request) + "]";
+  const std::size_t nodes = tree.size();
+  if (tree.parents.size() != nodes) {
+    throw Error(field + ".parents.size", std::nullopt, std::to_string(tree.parents.size()),
+                "the number of draft tokens, " + std::to_string(nodes));
+  }
+  for (std::size_t i = 0; i < nodes; ++i) {
+    require_index(field + ".token_ids", i, tree.token_ids[i], 0, vocabulary, "a token");
+    require_index(field + ".parents", i, tree.parents[i], -1, static_cast<std::int64_t>(nodes),
+                  "a node, or -1,");
+  }
+  // Every node is followed upwards until -1 or a node that is known to lead there.
+  std::vector<std::size_t> seen_from(nodes, nodes);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (std::int32_t j = static_cast<std::int32_t>(i); j != -1;) {
+      const auto node = static_cast<std::size_t>(j);
+      if (seen_from[node] == i) {
+        throw Error(field + ".parents", static_cast<std::int64_t>(i), to_text(tree.parents[i]),
+                    "a parent that leads to -1, not a cycle");
+      }
+      if (seen_from[node] < i) break;
+      seen_from[node] = i;
+      j = tree.parents[node];
+    }
+  }
+}
+
+TokenTreeArrays flatten(std::span<const DraftTree> trees) {
+  std::size_t nodes = trees.size();
+  for (const DraftTree& tree : trees) nodes += tree.size();
+  TokenTreeArrays arrays;
+  arrays.draft_tokens.assign(nodes, -1);
+  arrays.first_child.assign(nodes, -1);
+  arrays.next_sibling.assign(nodes, -1);
+  std::int32_t root = 0;
+  for (const DraftTree& tree : trees) {
+    arrays.root.push_back(root);
+    // From the last node to the first, each goes to the front of its parent's children.
+    for (std::size_t i = tree.size(); i-- > 0;) {
+      const auto node = static_cast<std::size_t>(root) + 1 + i;
+      const auto parent = static_cast<std::size_t>(root + 1 + tree.parents[i]);
+      arrays.draft_tokens[node] = tree.token_ids[i];
+      arrays.next_sibling[node] = arrays.first_child[parent];
+      arrays.first_child[parent] = static_cast<std::int32_t>(node);
+    }
+    root += static_cast<std::int32_t>(tree.size()) + 1;
+  }
+  return arrays;
+}
+
+void validate_token_trees(std::span<const TokenId> draft_tokens,
+                          std::span<const std::int32_t> first_child,
+                          std::span<const std::int32_t> next_sibling,
+                          std::span<const std::int32_t> parent_ptr, std::int64_t vocabulary) {
+  const std::size_t nodes = draft_tokens.size();
+  const auto end = static_cast<std::int64_t>(nodes);
+  const auto require_length = [&](const char* field, std::size_t length) {
+    if (length != nodes) {
+      throw Error(field, std::nullopt, std::to_string(length) + " elements",
+                  "one for each of the " + std::to_string(nodes) + " nodes");
+    }
+  };
+  require_length("token_tree_first_child", first_child.size());
+  require_length("token_tree_next_sibling", next_sibling.size());
+  for (std::size_t i = 0; i < nodes; ++i) {
+    require_index("token_tree_first_child", i, first_child[i], -1, end, "a node, or -1,");
+    require_index("token_tree_next_sibling", i, next_sibling[i], -1, end, "a node, or -1,");
+  }
+  // Each node may be reached once: as a root, as somebody's first child or as somebody's next
+  // sibling.
+  std::vector<bool> reached(nodes, false);
+  const auto reach = [&](const char* field, std::size_t i, std::int32_t node) {
+    if (node == -1) return;
+    if (reached[static_cast<std::size_t>(node)]) {
+      throw Error(field, static_cast<std::int64_t>(i), to_text(node),
+                  "a node that nothing else leads to");
+    }
+    reached[static_cast<std::size_t>(node)] = true;
+  };
+  for (std::size_t b = 0; b < parent_ptr.size(); ++b) {
+    require_index("token_tree_parent_ptr", b, parent_ptr[b], 0, end, "a node");
+    reach("token_tree_parent_ptr", b, parent_ptr[b]);
+  }
+  std::vector<bool> is_root = reached;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    reach("token_tree_first_child", i, first_child[i]);
+    reach("token_tree_next_sibling", i, next_sibling[i]);
+  }
+  // What is left out when walking from roots and from nodes that nothing leads to lies on a cycle.
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    if (is_root[i] || !reached[i]) open.push_back(i);
+  }
+  std::vector<bool> walked(nodes, false);
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    walked[node] = true;
+    for (const std::int32_t next : {first_child[node], next_sibling[node]}) {
+      if (next != -1) open.push_back(static_cast<std::size_t>(next));
+    }
+  }
+  for (std::size_t i = 0; i < nodes; ++i) {
+    if (!walked[i]) {
+      throw Error("token_tree_next_sibling", static_cast<std::int64_t>(i), to_text(next_sibling[i]),
+                  "links that end in -1, not a cycle");
+    }
+    if (!is_root[i]) require_index("draft_tokens", i, draft_tokens[i], 0, vocabulary, "a token");
+  }
+}
+
+}  // namespace tokkos

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
+#include <tokkos/request/token_history.hpp>
+
+#include <utility>
+
+namespace tokkos {
+
+void TokenHistory::commit(TokenId token) {
+  require(token >= 0, "token", static_cast<std::int64_t>(m_generated.size()), token,
+          "a token >= 0");
+  // Room first: once something is written, nothing throws.
+  if (m_generated.size() == m_generated.capacity())
+    m_generated.reserve(2 * m_generated.size() + 16);
+  if (m_counts.size() == m_counts.capacity()) m_counts.reserve(2 * m_counts.size() + 16);
+  const auto [place, inserted] = m_position.try_emplace(token, m_counts.size());
+  if (inserted) m_counts.push_back({token, 0});
+  ++m_counts[place->second].count;
+  m_generated.push_back(token);
+}
+
+void TokenHistory::rollback(std::size_t count) {
+  if (count > m_generated.size()) {
+    throw Error("count", std::nullopt, std::to_string(count),
+                "at most the " + std::to_string(m_generated.size()) + " generated tokens");
+  }
+  for (; count > 0; --count) {
+    const auto place = m_position.find(m_generated.back());
+    m_generated.pop_back();
+    const std::size_t index = place->second;
+    if (--m_counts[index].count > 0) continue;
+    m_counts[index] = m_counts.back();
+    m_position.find(m_counts[index].token)->second = index;
+    m_counts.pop_back();
+    m_position.erase(place);
+  }
+}
+
+std::int64_t TokenHistory::index_of(TokenId token) const {
+  const auto place = m_position.find(token);
+  return place == m_position.end() ? -1 : static_cast<std::int64_t>(place->second);
+}
+
+std::int32_t TokenHistory::count(TokenId token) const {
+  const std::int64_t index = index_of(token);
+  return index < 0 ? 0 : m_counts[static_cast<std::size_t>(index)].count;
+}
+
+}  // namespace tokkos

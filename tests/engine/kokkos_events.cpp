@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kokkos_events.hpp"
+
+#include <algorithm>
+
+namespace tokkos::test {
+
+namespace tools = Kokkos::Tools::Experimental;
+
+KokkosEvents* KokkosEvents::s_recorder = nullptr;
+
+KokkosEvents::KokkosEvents() : m_previous(tools::get_callbacks()) {
+  s_recorder = this;
+  tools::set_begin_parallel_for_callback(record_launch);
+  tools::set_begin_parallel_reduce_callback(record_launch);
+  tools::set_begin_parallel_scan_callback(record_launch);
+  tools::set_allocate_data_callback(record_allocation);
+  tools::set_push_region_callback(record_region);
+}
+
+KokkosEvents::~KokkosEvents() {
+  tools::set_callbacks(m_previous);
+  s_recorder = nullptr;
+}
+
+std::uint64_t KokkosEvents::largest_allocation() const {
+  std::uint64_t largest = 0;
+  for (const Allocation& allocation : m_allocations) largest = std::max(largest, allocation.bytes);
+  return largest;
+}
+
+void KokkosEvents::record_launch(const char* name, std::uint32_t, std::uint64_t* id) {
+  *id = 0;
+  s_recorder->m_launches.emplace_back(name);
+}
+
+void KokkosEvents::record_allocation(Kokkos::Profiling::SpaceHandle, const char* label,
+                                     const void*, std::uint64_t bytes) {
+  s_recorder->m_allocations.push_back({label, bytes});
+}
+
+void KokkosEvents::record_region(const char* name) { s_recorder->m_regions.emplace_back(name); }
+
+}  // namespace tokkos::test

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tokkos::test {
+
+/// Records what Kokkos is asked for while it lives. One at a time.
+class KokkosEvents {
+ public:
+  KokkosEvents();
+  ~KokkosEvents();
+  KokkosEvents(const KokkosEvents&) = delete;
+  KokkosEvents& operator=(const KokkosEvents&) = delete;
+
+  struct Allocation {
+    std::string label;
+    std::uint64_t bytes;
+  };
+  const std::vector<std::string>& launches() const { return m_launches; }
+  const std::vector<Allocation>& allocations() const { return m_allocations; }
+  const std::vector<std::string>& regions() const { return m_regions; }
+  std::uint64_t largest_allocation() const;
+
+ private:
+  static KokkosEvents* s_recorder;
+  static void record_launch(const char* name, std::uint32_t device, std::uint64_t* id);
+  static void record_allocation(Kokkos::Profiling::SpaceHandle space, const char* label,
+                                const void* pointer, std::uint64_t bytes);
+  static void record_region(const char* name);
+
+  Kokkos::Tools::Experimental::EventSet m_previous;
+  std::vector<std::string> m_launches;
+  std::vector<Allocation> m_allocations;
+  std::vector<std::string> m_regions;
+};
+
+}  // namespace tokkos::test

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/engine/draft_verifier.hpp>
+#include <tokkos/engine/sampler.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/philox_by_hand.hpp"
+#include "engine/random_step.hpp"
+
+namespace tokkos::test {
+namespace {
+
+std::uint32_t generated_of(const OwnedStep& step, std::size_t request) {
+  const TokenHistory* history = step.states[request].history;
+  return history == nullptr ? 0 : static_cast<std::uint32_t>(history->generated().size());
+}
+
+std::uint32_t depth_of(const DraftTree& tree, std::int32_t node) {
+  std::uint32_t depth = 0;
+  for (; node != -1; node = tree.parents[static_cast<std::size_t>(node)]) ++depth;
+  return depth;
+}
+
+}  // namespace
+
+TEST_CASE("Philox and FNV-1a by hand give the published answers", "[engine]") {
+  // Random123's kat_vectors: counter and key 0 give 6627e8d5, all ones 408f276d.
+  CHECK(philox_by_hand(0, 0, 0, 0, 0) == static_cast<float>(0x6627e8d5u >> 8) * 0x1p-24f);
+  CHECK(philox_by_hand(~std::uint64_t{0}, ~0u, ~0u, ~0u, ~0u) ==
+        static_cast<float>(0x408f276du >> 8) * 0x1p-24f);
+  CHECK(fnv_by_hand("") == 0x811c9dc5u);
+  CHECK(fnv_by_hand("a") == 0xe40c292cu);
+  CHECK(fnv_by_hand("foobar") == 0xbf9cf968u);
+}
+
+TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose and id",
+          "[engine]") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const RandomStep step = make_random_step(100, 100, seed);
+    const StepRequests requests = step.step.requests();
+    for (const Purpose purpose : {Purpose::sample, Purpose::draft, Purpose::bonus}) {
+      const std::vector<float> uniforms = step_uniforms(requests, step.rows, purpose);
+      std::vector<float> expected;
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        for (std::int64_t row = requests.first_row(i); row < requests.end_row(i); ++row) {
+          std::uint32_t position = generated_of(step.step, i);
+          if (step.step.indices) {
+            const auto local = static_cast<std::size_t>(row - requests.first_row(i));
+            position += depth_of((*step.step.trees)[i], (*step.step.indices)[i][local]);
+          }
+          expected.push_back(philox_by_hand(step.step.configs[i].seed, position, 0,
+                                            static_cast<std::uint32_t>(purpose),
+                                            fnv_by_hand(step.step.ids[i])));
+        }
+      }
+      CHECK(uniforms == expected);
+    }
+  }
+}
+
+TEST_CASE("a request's uniforms do not depend on the others or on its place", "[engine]") {
+  GenerationConfig config;
+  config.seed = 77;
+  OwnedStep one, two;
+  one.add(config);
+  one.ids = {"x"};
+  two.add({});
+  two.add(config);
+  two.ids = {"y", "x"};
+  CHECK(step_uniforms(one.requests(), 1)[0] == step_uniforms(two.requests(), 2)[1]);
+}
+
+TEST_CASE("verification's uniforms are Philox of node and depth, the bonus's of its own purpose",
+          "[engine]") {
+  OwnedStep step;
+  GenerationConfig config;
+  config.seed = 0x123456789abcdefu;
+  TokenHistory history({1});
+  for (int i = 0; i < 4; ++i) history.commit(i);
+  step.add(config, history);
+  step.add({}, {});
+  step.add(config, {});
+  step.trees = {{{1, 2, 3}, {-1, 0, -1}}, {}, {{4}, {-1}}};
+  step.indices = {{-1, 0, 1, 2}, {-1}, {-1, 0}};
+  step.cum_num_token = {0, 4, 5, 7};
+  const VerifyUniforms uniforms = verify_uniforms(step.requests());
+  REQUIRE(uniforms.nodes.size() == 7);
+  REQUIRE(uniforms.bonus.size() == 3);
+  const std::uint32_t stream = fnv_by_hand(step.ids[0]);
+  CHECK(uniforms.nodes[1] == philox_by_hand(config.seed, 5, 0, 2, stream));
+  CHECK(uniforms.nodes[2] == philox_by_hand(config.seed, 6, 1, 2, stream));
+  CHECK(uniforms.nodes[3] == philox_by_hand(config.seed, 5, 2, 2, stream));
+  CHECK(uniforms.nodes[6] == philox_by_hand(config.seed, 1, 0, 2, fnv_by_hand(step.ids[2])));
+  CHECK(uniforms.bonus[0] == philox_by_hand(config.seed, 4, 0, 3, stream));
+  CHECK(uniforms.bonus[1] == philox_by_hand(0, 0, 0, 3, fnv_by_hand(step.ids[1])));
+  CHECK(uniforms.bonus[2] == philox_by_hand(config.seed, 0, 0, 3, fnv_by_hand(step.ids[2])));
+}
+
+}  // namespace tokkos::test

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/kernels/apply_bitmask.hpp>
+
+#include "backends.hpp"
+#include "kernels/logit_block.hpp"
+#include "reference/random_values.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cfloat>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace tokkos::test;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+struct Mask {
+  std::vector<std::int32_t> seq_ids;
+  std::vector<std::int32_t> words;  // [rows, width]
+  std::int64_t width = 1;
+  std::int64_t padding = 2;
+  tokkos::BitmaskOptions options;
+};
+
+template <class Backend>
+void apply(const LogitBlock<Backend>& block, const Mask& mask) {
+  using Memory = typename Backend::memory_space;
+  const typename Backend::execution_space space;
+  const auto seq_ids = on_device<Memory>(mask.seq_ids);
+  const auto words = on_device<Memory>(mask.words, mask.width, mask.padding, std::int32_t{-1});
+  tokkos::apply_bitmask_inplace(space, block.logits(), seq_ids,
+                                without_padding<const std::int32_t>(words, mask.width),
+                                mask.options);
+  space.fence("tokkos::test::apply");
+}
+
+template <class Logit>
+float masked_as(tokkos::MaskedValue value) {
+  const bool seed = value == tokkos::MaskedValue::seed;
+  return std::same_as<Logit, float> && seed ? -FLT_MAX : -infinity;
+}
+
+template <class Logit>
+std::vector<std::uint32_t> expected_patterns(const std::vector<float>& logits,
+                                             std::int64_t vocabulary, const Mask& mask) {
+  std::vector<std::uint32_t> patterns;
+  for (const float x : logits) patterns.push_back(pattern_of<Logit>(x));
+  const std::int64_t given = mask.options.active_vocabulary;
+  const std::int64_t active = given == 0 ? vocabulary : given;
+  for (const std::int32_t row : mask.seq_ids) {
+    for (std::int64_t v = 0; v < vocabulary; ++v) {
+      const auto allowed = [&] {
+        const auto word = static_cast<std::uint32_t>(mask.words[row * mask.width + v / 32]);
+        return (word >> (v % 32)) % 2 == 1;
+      };
+      if (v < active && allowed()) continue;
+      patterns[row * vocabulary + v] =
+          pattern_of<Logit>(masked_as<Logit>(mask.options.masked_value));
+    }
+  }
+  return patterns;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("the bitmask masks what it forbids in the listed rows only", "", Backends) {
+  using Logit = typename TestType::logit;
+  RandomValues random(3);
+  for (const std::int64_t vocabulary : {1, 2, 31, 32, 33, 64, 65, 4095, 4096, 4097, 8193, 50257}) {
+    const std::int64_t width = (vocabulary + 31) / 32 + vocabulary % 2;
+    for (const std::int64_t active : {std::int64_t{0}, vocabulary, (vocabulary + 1) / 2}) {
+      for (const auto value : {tokkos::MaskedValue::seed, tokkos::MaskedValue::negative_infinity}) {
+        const auto logits = random.logits(4 * vocabulary);
+        const Mask mask{{3, 0, 2}, random.words(4 * width), width, 2, {active, value}};
+        const LogitBlock<TestType> block(logits, vocabulary);
+        apply(block, mask);
+        CAPTURE(vocabulary, active);
+        CHECK(block.patterns() == expected_patterns<Logit>(logits, vocabulary, mask));
+        CHECK(block.padding_is_untouched());
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a mask that allows all or nothing does so", "", Backends) {
+  using Logit = typename TestType::logit;
+  RandomValues random(4);
+  for (const std::int64_t vocabulary : {33, 4096, 5000}) {
+    const std::int64_t width = (vocabulary + 31) / 32;
+    for (const std::int32_t word : {-1, 0}) {
+      const auto logits = random.logits(2 * vocabulary);
+      const Mask mask{{0, 1}, std::vector<std::int32_t>(2 * width, word), width, 0, {}};
+      const LogitBlock<TestType> block(logits, vocabulary);
+      apply(block, mask);
+      CHECK(block.patterns() == expected_patterns<Logit>(logits, vocabulary, mask));
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("an allowed logit keeps its bits, a forbidden one loses NaN and infinity",
+                        "", Backends) {
+  using Logit = typename TestType::logit;
+  const std::vector<float> logits{not_a_number, infinity, -infinity, -0.0f,
+                                  not_a_number, infinity, -infinity, 1.0f};
+  const Mask mask{{0}, {0x0f}, 1, 0, {}};
+  const LogitBlock<TestType> block(logits, 8);
+  const auto before = block.patterns();
+  apply(block, mask);
+  const auto after = block.patterns();
+  for (int v = 0; v < 4; ++v) CHECK(after[v] == before[v]);
+  for (int v = 4; v < 8; ++v) CHECK(after[v] == pattern_of<Logit>(masked_as<Logit>({})));
+}
+
+TEMPLATE_LIST_TEST_CASE("bits at or past the active vocabulary are ignored", "", Backends) {
+  using Logit = typename TestType::logit;
+  const std::vector<float> logits(40, 1.0f);
+  Mask mask{{0}, {-1, -1}, 2, 0, {}};
+  mask.options.active_vocabulary = 33;
+  const LogitBlock<TestType> block(logits, 40);
+  apply(block, mask);
+  const auto after = block.patterns();
+  CHECK(after[32] == pattern_of<Logit>(1.0f));
+  CHECK(after[33] == pattern_of<Logit>(masked_as<Logit>({})));
+  CHECK(after[39] == pattern_of<Logit>(masked_as<Logit>({})));
+}
+
+TEMPLATE_LIST_TEST_CASE("a bitmask with too few words is an error, not a permission", "",
+                        Backends) {
+  const LogitBlock<TestType> block(std::vector<float>(2 * 65, 1.0f), 65);
+  const auto before = block.patterns();
+  const auto error = thrown_by([&] { apply(block, {{0, 1}, {0, 0, 0, 0}, 2, 2, {}}); });
+  REQUIRE(error.has_value());
+  CHECK(error->field().find("bitmask") == 0);
+  CHECK(error->value() == "2");
+  CHECK(block.patterns() == before);
+  // For the first 64 tokens two words are enough.
+  Mask enough{{0, 1}, {-1, -1, -1, -1}, 2, 2, {}};
+  enough.options.active_vocabulary = 64;
+  CHECK_NOTHROW(apply(block, enough));
+}
+
+TEMPLATE_LIST_TEST_CASE("an active vocabulary outside [1, V] is an error", "", Backends) {
+  const LogitBlock<TestType> block(std::vector<float>(8, 1.0f), 8);
+  const auto before = block.patterns();
+  for (const std::int64_t active : {-1, 9}) {
+    Mask mask{{0}, {0, 0}, 2, 0, {}};
+    mask.options.active_vocabulary = active;
+    const auto error = thrown_by([&] { apply(block, mask); });
+    REQUIRE(error.has_value());
+    CHECK(error->field() == "active_vocabulary");
+    CHECK(error->value() == std::to_string(active));
+  }
+  CHECK(block.patterns() == before);
+}
+
+TEMPLATE_LIST_TEST_CASE("a listed row outside the logits or the bitmask is left out", "",
+                        Backends) {
+  using Logit = typename TestType::logit;
+  const std::vector<float> logits(12, 1.0f);
+  const LogitBlock<TestType> block(logits, 4);
+  Mask mask{{-1, 3, 2, 1}, {0, 0}, 1, 0, {}};  // two rows of bits for three rows of logits
+  apply(block, mask);
+  mask.seq_ids = {1};
+  CHECK(block.patterns() == expected_patterns<Logit>(logits, 4, mask));
+}
+
+TEMPLATE_LIST_TEST_CASE("no rows to mask are legal", "", Backends) {
+  const LogitBlock<TestType> block(std::vector<float>(8, 1.0f), 4);
+  const auto before = block.patterns();
+  CHECK_NOTHROW(apply(block, {{}, {0, 0}, 1, 0, {}}));
+  CHECK(block.patterns() == before);
+}

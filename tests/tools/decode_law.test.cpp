@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/decode/generator.hpp"
+
+#include "backends.hpp"
+#include "tools/ngram_reference.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace tokkos;
+using namespace tokkos::tools;
+
+namespace {
+
+// "a b a c a b c. a b b c a. c a" with the paragraph break as 0, a = 1, b = 2, c = 3, "." = 4
+const std::vector<TokenId> text = {0, 1, 2, 1, 3, 1, 2, 3, 4, 1, 2, 2, 3, 1, 4, 3, 1, 0};
+constexpr int vocabulary_size = 5;
+constexpr int length = 3;
+
+Vocabulary vocabulary() {
+  Vocabulary words;
+  for (const char* word : {"a", "b", "c", "."}) words.add(word);
+  return words;
+}
+
+struct Law {
+  GenerationConfig config;
+  std::string constraint;  // empty or "words": a, b and c alone
+};
+
+// The distribution of the next token by the definitions, in double.
+std::vector<double> next_token(const Law& law, const std::vector<int>& generated) {
+  std::vector<int> context = {0};
+  context.insert(context.end(), generated.begin(), generated.end());
+  std::vector<double> p(vocabulary_size, 0.0);
+  double sum = 0.0;
+  for (int token = 0; token < vocabulary_size; ++token) {
+    if (!law.constraint.empty() && (token == 0 || token == 4)) continue;
+    double x = std::log(test::ngram_probability(text, vocabulary_size, 4, context, token));
+    for (const auto& [biased, bias] : law.config.logit_bias) x += biased == token ? bias : 0.0;
+    const auto count = std::count(generated.begin(), generated.end(), token);
+    if (count > 0) {
+      x -= law.config.presence_penalty + static_cast<double>(count) * law.config.frequency_penalty;
+      x = x < 0 ? x * law.config.repetition_penalty : x / law.config.repetition_penalty;
+    }
+    p[static_cast<std::size_t>(token)] = std::exp(x / law.config.temperature);
+    sum += p[static_cast<std::size_t>(token)];
+  }
+  for (double& value : p) value /= sum;
+  return p;
+}
+
+// Probability of every text of `length` tokens.
+std::map<std::vector<int>, double> exact_law(const Law& law) {
+  std::map<std::vector<int>, double> texts = {{{}, 1.0}};
+  for (int i = 0; i < length; ++i) {
+    std::map<std::vector<int>, double> longer;
+    for (const auto& [generated, probability] : texts) {
+      const std::vector<double> p = next_token(law, generated);
+      for (int token = 0; token < vocabulary_size; ++token) {
+        std::vector<int> next = generated;
+        next.push_back(token);
+        longer[next] = probability * p[static_cast<std::size_t>(token)];
+      }
+    }
+    texts = std::move(longer);
+  }
+  return texts;
+}
+
+// Value that a chi-square variable exceeds with probability 1e-6 (Wilson and Hilferty 1931).
+double chi_square_bound(double degrees) {
+  constexpr double z = 4.753424;
+  const double s = 2.0 / (9.0 * degrees);
+  return degrees * std::pow(1.0 - s + z * std::sqrt(s), 3.0);
+}
+
+// Cells with fewer than 8 expected texts are counted as one.
+void check_against(const std::map<std::vector<int>, double>& law,
+                   const std::map<std::vector<int>, int>& seen, int samples) {
+  double statistic = 0.0;
+  double rare_expected = 0.0;
+  double rare_seen = 0.0;
+  int cells = 0;
+  const auto add = [&](double expected, double count) {
+    statistic += (count - expected) * (count - expected) / expected;
+    ++cells;
+  };
+  for (const auto& [tokens, probability] : law) {
+    const double expected = probability * samples;
+    const double count = seen.contains(tokens) ? seen.at(tokens) : 0;
+    if (probability == 0.0) REQUIRE(count == 0);
+    if (expected >= 8.0) {
+      add(expected, count);
+    } else {
+      rare_expected += expected;
+      rare_seen += count;
+    }
+  }
+  if (rare_expected >= 8.0) add(rare_expected, rare_seen);
+  INFO("chi-square " << statistic << " with " << cells - 1 << " degrees of freedom");
+  REQUIRE(cells > 8);
+  CHECK(statistic < chi_square_bound(cells - 1));
+}
+
+GeneratorSettings settings_for(const Law& law, const std::string& tree) {
+  GeneratorSettings settings;
+  settings.config = law.config;
+  if (!law.constraint.empty()) {
+    settings.rule =
+        std::make_shared<const ConstraintRule>(parse_constraint(law.constraint, vocabulary()));
+  }
+  settings.max_tokens = length;
+  settings.speculate = !tree.empty();
+  if (settings.speculate) settings.tree = parse_tree_shape(tree);
+  return settings;
+}
+
+Law plain() {
+  return {};
+}
+
+Law everything() {
+  Law law;
+  law.config.temperature = 1.3f;
+  law.config.presence_penalty = 0.4f;
+  law.config.frequency_penalty = 0.25f;
+  law.config.repetition_penalty = 1.25f;
+  law.config.logit_bias = {{2, 0.5}, {4, -1.0}};
+  return law;
+}
+
+Law words() {
+  Law law = everything();
+  law.constraint = "words";
+  return law;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("generated texts follow the target model's law, with drafts and without",
+                        "", test::ExecutionSpaces) {
+  // The widest tree asks for more siblings than `words` leaves tokens.
+  const std::string tree = GENERATE(std::string(""), "chain:4", "2x2", "3x1", "4x2");
+  const Law law = GENERATE(plain(), everything(), words());
+  CAPTURE(tree, law.constraint, law.config.temperature);
+  GeneratorSettings settings = settings_for(law, tree);
+  settings.batch = 500;
+  const NgramModel target(text, vocabulary_size, 4);
+  const NgramModel draft(text, vocabulary_size, 2);
+  std::map<std::vector<int>, int> seen;
+  constexpr int runs = 16;
+  for (int run = 0; run < runs; ++run) {
+    settings.config.seed = static_cast<std::uint64_t>(run) + 1;
+    Generator<TestType> generator(TestType(), target, draft, settings);
+    while (generator.step()) {
+    }
+    for (const DecodeRequest& request : generator.requests()) {
+      const auto generated = request.history.generated();
+      ++seen[std::vector<int>(generated.begin(), generated.end())];
+    }
+    REQUIRE(generator.statistics().bad_rows == 0);
+    REQUIRE(generator.statistics().tokens == settings.batch * length);
+  }
+  check_against(exact_law(law), seen, runs * settings.batch);
+}
+
+TEST_CASE("the bound of the chi-square test is that of tables") {
+  // Quantiles of 10, 30 and 100 degrees of freedom; the approximation lies a little above.
+  CHECK(std::abs(chi_square_bound(10) - 46.863) < 1.2);
+  CHECK(std::abs(chi_square_bound(30) - 82.044) < 0.7);
+  CHECK(std::abs(chi_square_bound(100) - 182.127) < 0.4);
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/decode/tokenizer.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tokkos::tools {
+
+/// Texts as tokens: a paragraph break before each text and behind the last.
+struct Corpus {
+  Vocabulary vocabulary;
+  std::vector<TokenId> tokens;
+
+  /// Adds a text of at least two different words.
+  /// @param name of the text, for errors
+  /// @throws Error that names it if it has fewer, or if there are 2^19 different words or more
+  void add(const std::string& name, const std::string& text);
+
+  /// The tokens of a text that holds none but known ones.
+  /// @throws Error that names `name`, the position and the unknown token
+  std::vector<TokenId> tokenize(const std::string& name, const std::string& text) const;
+};
+
+/// Reads all files. @throws Error that names the file and the reason
+Corpus read_corpus(std::span<const std::string> paths);
+
+}  // namespace tokkos::tools

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/decode/statistics.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tokkos::tools {
+
+namespace {
+
+constexpr std::array<const char*, stage_count> stage_names = {
+    "time draft model",        "time draft softmax", "time draft draws",
+    "time target model",       "time update logits", "time softmax",
+    "time draft verification", "time sampling",      "time commit",
+};
+
+// Everything but the models themselves and the commit.
+constexpr std::array library_stages = {Stage::draft_probabilities, Stage::draft_draws,
+                                       Stage::update_logits,       Stage::softmax,
+                                       Stage::verification,        Stage::sampling};
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  std::array<char, 96> buffer;
+  std::snprintf(buffer.data(), buffer.size(), format, values...);
+  return buffer.data();
+}
+
+double ratio(double numerator, double denominator) {
+  return denominator > 0.0 ? numerator / denominator : 0.0;
+}
+
+std::string duration(double seconds, double total) {
+  return formatted("%.6f s  %.1f %%", seconds, 100.0 * ratio(seconds, total));
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const Statistics& statistics) {
+  const auto steps = static_cast<double>(statistics.steps);
+  const auto& seconds = statistics.seconds;
+  const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  double library = 0.0;
+  for (const Stage stage : library_stages) library += seconds[static_cast<std::size_t>(stage)];
+
+  std::vector<std::pair<std::string, std::string>> lines;
+  lines.emplace_back("tokens", std::to_string(statistics.tokens));
+  lines.emplace_back("steps", std::to_string(statistics.steps));
+  lines.emplace_back("accepted drafts per step",
+                     formatted("%.3f", ratio(static_cast<double>(statistics.accepted),
+                                             static_cast<double>(statistics.request_steps))));
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    if (seconds[i] > 0.0) lines.emplace_back(stage_names[i], duration(seconds[i], total));
+  }
+  lines.emplace_back("time total", duration(total, total));
+  lines.emplace_back("logits processed per second",
+                     formatted("%.4g", ratio(static_cast<double>(statistics.logits), library)));
+  lines.emplace_back("bytes staged per step",
+                     formatted("%.0f", ratio(static_cast<double>(statistics.staged_bytes), steps)));
+  lines.emplace_back("rows with a bad status", std::to_string(statistics.bad_rows));
+
+  std::size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  for (const auto& [name, value] : lines) {
+    out << name << std::string(width - name.size() + 2, ' ') << value << '\n';
+  }
+}
+
+}  // namespace tokkos::tools

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/replay/request_fields.hpp"
+
+#include <tokkos/core/error.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tokkos::tools {
+
+namespace {
+
+using nlohmann::json;
+
+/// The token that a key of logit_bias names, or -1: decimal, without sign or leading zeros, so that
+/// no token can stand there under two names.
+std::int64_t parse_token(const std::string& key) {
+  std::int64_t token = -1;
+  const char* end = key.data() + key.size();
+  const auto [stop, problem] = std::from_chars(key.data(), end, token);
+  const bool canonical =
+      !key.empty() && key[0] >= '0' && key[0] <= '9' && (key[0] != '0' || key.size() == 1);
+  return problem == std::errc{} && stop == end && canonical ? token : -1;
+}
+
+std::vector<std::pair<TokenId, double>> read_logit_bias(const JsonObject& request,
+                                                        std::int64_t vocabulary) {
+  const json* member = request.find("logit_bias");
+  if (!member) return {};
+  const JsonObject bias(*member, request.name() + ".logit_bias");
+  std::vector<std::pair<TokenId, double>> entries;
+  for (const auto& [key, value] : member->items()) {
+    const std::int64_t token = parse_token(key);
+    if (token < 0 || token >= vocabulary) {
+      throw Error(bias.name() + ": key", std::nullopt, shown(json(key)),
+                  "a token id in [0, " + to_text(vocabulary - 1) + "]");
+    }
+    // JSON has no infinity; as a string it forbids the token.
+    const double number = value == "-Infinity"
+                              ? -std::numeric_limits<double>::infinity()
+                              : bias.number(key, 0.0, "a finite float32 or \"-Infinity\"");
+    entries.emplace_back(static_cast<TokenId>(token), number);
+  }
+  return entries;
+}
+
+/// Range and default of the fields that arrive with truncation and log-probabilities.
+void check_later_fields(const JsonObject& request) {
+  const double top_p = request.number("top_p", 1.0, "a number in (0, 1]");
+  request.require(top_p > 0.0 && top_p <= 1.0, "top_p", "a number in (0, 1]");
+  request.require(top_p == 1.0, "top_p", "1 (this version does not truncate)");
+  const auto top_k = request.integer("top_k", 0, 0, std::numeric_limits<std::int32_t>::max());
+  request.require(top_k == 0, "top_k", "0 (this version does not truncate)");
+  const double min_p = request.number("min_p", 0.0, "a number in [0, 1]");
+  request.require(min_p >= 0.0 && min_p <= 1.0, "min_p", "a number in [0, 1]");
+  request.require(min_p == 0.0, "min_p", "0 (this version does not truncate)");
+
+  const json* logprobs = request.find("logprobs");
+  const bool known =
+      !logprobs || *logprobs == false || *logprobs == "raw" || *logprobs == "processed";
+  request.require(known, "logprobs", "false (\"raw\" and \"processed\" in a later version)");
+  request.require(!logprobs || *logprobs == false, "logprobs",
+                  "false (this version has no log-probabilities)");
+  const auto top_logprobs = request.integer("top_logprobs", 0, 0, 128);
+  request.require(top_logprobs == 0, "top_logprobs", "0 (this version has no log-probabilities)");
+}
+
+}  // namespace
+
+GenerationConfig read_generation_config(const JsonObject& request, std::int64_t vocabulary) {
+  const auto read = [&request](const char* key, float fallback, const char* expected, auto accept) {
+    const double number = request.number(key, fallback, expected);
+    const float narrowed = static_cast<float>(number);
+    request.require(accept(number) && accept(static_cast<double>(narrowed)), key, expected);
+    return narrowed;
+  };
+  const auto any = [](double) { return true; };
+  GenerationConfig config;
+  config.temperature = read("temperature", 1.0f, "a finite float32, 0 or more",
+                            [](double number) { return number >= 0.0; });
+  config.presence_penalty = read("presence_penalty", 0.0f, "a finite float32", any);
+  config.frequency_penalty = read("frequency_penalty", 0.0f, "a finite float32", any);
+  config.repetition_penalty = read("repetition_penalty", 1.0f, "a finite float32 above 0",
+                                   [](double number) { return number > 0.0; });
+  config.logit_bias = read_logit_bias(request, vocabulary);
+  config.seed = request.unsigned_integer("seed", 0);
+  check_later_fields(request);
+  return config;
+}
+
+}  // namespace tokkos::tools

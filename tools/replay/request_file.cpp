@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/replay/request_file.hpp"
+
+#include <tokkos/core/error.hpp>
+#include <tokkos/core/types.hpp>
+
+#include "tools/io/checked_json.hpp"
+#include "tools/replay/request_fields.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tokkos::tools {
+
+namespace {
+
+using nlohmann::json;
+
+void read_policy(const JsonObject& file) {
+  const std::string policy = file.text("policy", "seed");
+  const auto known = {"seed", "openai", "hugging_face", "llama_cpp"};
+  file.require(std::ranges::find(known, policy) != known.end(), "policy",
+               "\"seed\" (or \"openai\", \"hugging_face\", \"llama_cpp\" in a later version)");
+  file.require(policy == "seed", "policy", "\"seed\" (this version has no other policy)");
+}
+
+DraftTree read_draft(const JsonObject& request, std::int64_t num_tokens, std::int64_t vocabulary,
+                     std::vector<std::int32_t>& rows) {
+  rows.assign(static_cast<std::size_t>(num_tokens), -1);
+  const json* member = request.find("draft");
+  if (!member) return {};
+  const JsonObject draft(*member, request.name() + ".draft");
+  draft.allow_only({"token_ids", "parents", "rows"});
+  DraftTree tree;
+  tree.token_ids = draft.integers("token_ids", 0, vocabulary - 1);
+  const auto nodes = static_cast<std::int64_t>(tree.size());
+  tree.parents = draft.integers("parents", -1, nodes - 1);
+  draft.require(tree.parents.size() == tree.size(), "parents",
+                to_text(nodes) + " elements, one per draft token");
+  rows = draft.integers("rows", -1, nodes - 1);
+  draft.require(static_cast<std::int64_t>(rows.size()) == num_tokens, "rows",
+                to_text(num_tokens) + " elements, one per row (num_tokens)");
+  return tree;
+}
+
+/// Whether following the parents from every node ends at -1.
+bool is_tree(const std::vector<std::int32_t>& parents) {
+  std::vector<char> reaches_root(parents.size(), 0);
+  for (std::size_t start = 0; start < parents.size(); ++start) {
+    std::size_t steps = 0;
+    std::int32_t node = static_cast<std::int32_t>(start);
+    while (node >= 0 && !reaches_root[static_cast<std::size_t>(node)]) {
+      if (++steps > parents.size()) return false;
+      node = parents[static_cast<std::size_t>(node)];
+    }
+    for (node = static_cast<std::int32_t>(start);
+         node >= 0 && !reaches_root[static_cast<std::size_t>(node)];
+         node = parents[static_cast<std::size_t>(node)]) {
+      reaches_root[static_cast<std::size_t>(node)] = 1;
+    }
+  }
+  return true;
+}
+
+void read_request(const JsonObject& request, std::int64_t rows, std::int64_t vocabulary,
+                  ReplayRequests& requests) {
+  request.allow_only({"id", "temperature", "top_p", "top_k", "min_p", "presence_penalty",
+                      "frequency_penalty", "repetition_penalty", "logit_bias", "prompt_token_ids",
+                      "generated_token_ids", "num_tokens", "draft", "masked", "seed", "logprobs",
+                      "top_logprobs"});
+  requests.ids.push_back(request.text("id", ""));
+  requests.configs.push_back(read_generation_config(request, vocabulary));
+
+  TokenHistory history(request.integers("prompt_token_ids", 0, vocabulary - 1));
+  for (const TokenId token : request.integers("generated_token_ids", 0, vocabulary - 1)) {
+    history.commit(token);
+  }
+  requests.histories.push_back(std::move(history));
+
+  const std::int64_t num_tokens =
+      request.integer("num_tokens", 1, 0, rows - requests.cum_num_token.back());
+  requests.cum_num_token.push_back(
+      static_cast<std::int32_t>(requests.cum_num_token.back() + num_tokens));
+
+  auto& draft_rows = requests.draft_rows.emplace_back();
+  requests.drafts.push_back(read_draft(request, num_tokens, vocabulary, draft_rows));
+  if (!is_tree(requests.drafts.back().parents)) {
+    throw Error(request.name() + ".draft.parents", std::nullopt,
+                shown((*request.find("draft"))["parents"]), "parents without a cycle");
+  }
+  requests.masked.push_back(request.boolean("masked", true));
+}
+
+}  // namespace
+
+StepRequests ReplayRequests::step() const {
+  StepRequests step;
+  step.generation_configs = configs;
+  step.sequence_states = states;
+  step.request_ids = ids;
+  step.cum_num_token = cum_num_token;
+  if (std::ranges::any_of(drafts, [](const DraftTree& draft) { return draft.size() > 0; })) {
+    step.draft_trees = drafts;
+    step.draft_token_indices = draft_rows;
+  }
+  return step;
+}
+
+std::vector<std::int32_t> ReplayRequests::masked_rows() const {
+  std::vector<std::int32_t> rows;
+  for (std::size_t i = 0; i < masked.size(); ++i) {
+    for (std::int32_t row = cum_num_token[i]; masked[i] && row < cum_num_token[i + 1]; ++row) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+ReplayRequests parse_request_file(const std::string& text, const std::string& file,
+                                  std::int64_t rows, std::int64_t vocabulary) {
+  constexpr int depth = 5;  // file, requests, request, draft, parents
+  const json parsed = parse_json(text, file, depth);
+  const JsonObject top(parsed, file);
+  top.allow_only({"active_vocab_size", "policy", "requests"});
+  read_policy(top);
+
+  ReplayRequests requests;
+  requests.active_vocabulary =
+      top.integer("active_vocab_size", vocabulary, 1, std::min(vocabulary, max_active_vocabulary));
+  const json* list = top.find("requests");
+  top.require(list && list->is_array(), "requests", "an array of requests");
+  for (const json& request : *list) {
+    const std::string name = file + ": requests[" + std::to_string(requests.ids.size()) + "]";
+    read_request(JsonObject(request, name), rows, vocabulary, requests);
+  }
+  if (requests.cum_num_token.back() != rows) {
+    throw Error(file + ": sum of num_tokens", std::nullopt, to_text(requests.cum_num_token.back()),
+                to_text(rows) + ", the rows of the logits");
+  }
+  for (const TokenHistory& history : requests.histories) {
+    requests.states.push_back({.history = &history, .mask = nullptr});
+  }
+  return requests;
+}
+
+}  // namespace tokkos::tools
