@@ -5,48 +5,63 @@
 # the same release in another wrapping, so each has a hash of its own.
 
 set(_TOKKOS_KOKKOS_VERSION 5.0.2)
-set(_TOKKOS_KOKKOS_UPSTREAM
-    "https://github.com/kokkos/kokkos/releases/download/5.0.2/kokkos-5.0.2.tar.gz"
-    188817bb452ca805ee8701f1c5adbbb4fb83dc8d1c50624566a18a719ba0fa5e
+set(
+  _TOKKOS_KOKKOS_UPSTREAM
+  "https://github.com/kokkos/kokkos/releases/download/5.0.2/kokkos-5.0.2.tar.gz"
+  188817bb452ca805ee8701f1c5adbbb4fb83dc8d1c50624566a18a719ba0fa5e
 )
-set(_TOKKOS_KOKKOS_POOL "pool/main/k/kokkos/kokkos_5.0.2.orig.tar.gz"
-    188817bb452ca805ee8701f1c5adbbb4fb83dc8d1c50624566a18a719ba0fa5e
+set(
+  _TOKKOS_KOKKOS_POOL
+  "pool/main/k/kokkos/kokkos_5.0.2.orig.tar.gz"
+  188817bb452ca805ee8701f1c5adbbb4fb83dc8d1c50624566a18a719ba0fa5e
 )
 
 set(_TOKKOS_CATCH2_VERSION 3.7.1)
-set(_TOKKOS_CATCH2_UPSTREAM
-    "https://github.com/catchorg/Catch2/archive/refs/tags/v3.7.1.tar.gz"
-    c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c
+set(
+  _TOKKOS_CATCH2_UPSTREAM
+  "https://github.com/catchorg/Catch2/archive/refs/tags/v3.7.1.tar.gz"
+  c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c
 )
-set(_TOKKOS_CATCH2_POOL "pool/main/c/catch2/catch2_3.7.1.orig.tar.gz"
-    c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c
+set(
+  _TOKKOS_CATCH2_POOL
+  "pool/main/c/catch2/catch2_3.7.1.orig.tar.gz"
+  c991b247a1a0d7bb9c39aa35faf0fe9e19764213f28ffba3109388e62ee0269c
 )
 
 set(_TOKKOS_BENCHMARK_VERSION 1.9.1)
-set(_TOKKOS_BENCHMARK_UPSTREAM
-    "https://github.com/google/benchmark/archive/refs/tags/v1.9.1.tar.gz"
-    32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981
+set(
+  _TOKKOS_BENCHMARK_UPSTREAM
+  "https://github.com/google/benchmark/archive/refs/tags/v1.9.1.tar.gz"
+  32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981
 )
-set(_TOKKOS_BENCHMARK_POOL "pool/main/b/benchmark/benchmark_1.9.1.orig.tar.gz"
-    32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981
+set(
+  _TOKKOS_BENCHMARK_POOL
+  "pool/main/b/benchmark/benchmark_1.9.1.orig.tar.gz"
+  32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981
 )
 
 set(_TOKKOS_NLOHMANN_JSON_VERSION 3.11.3)
-set(_TOKKOS_NLOHMANN_JSON_UPSTREAM
-    "https://github.com/nlohmann/json/archive/refs/tags/v3.11.3.tar.gz"
-    0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
+set(
+  _TOKKOS_NLOHMANN_JSON_UPSTREAM
+  "https://github.com/nlohmann/json/archive/refs/tags/v3.11.3.tar.gz"
+  0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
 )
-set(_TOKKOS_NLOHMANN_JSON_POOL "pool/main/n/nlohmann-json3/nlohmann-json3_3.11.3.orig.tar.gz"
-    0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
+set(
+  _TOKKOS_NLOHMANN_JSON_POOL
+  "pool/main/n/nlohmann-json3/nlohmann-json3_3.11.3.orig.tar.gz"
+  0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
 )
 
 set(_TOKKOS_CXXOPTS_VERSION 3.1.1)
-set(_TOKKOS_CXXOPTS_UPSTREAM
-    "https://github.com/jarro2783/cxxopts/archive/refs/tags/v3.1.1.tar.gz"
-    523175f792eb0ff04f9e653c90746c12655f10cb70f1d5e6d6d9491420298a08
+set(
+  _TOKKOS_CXXOPTS_UPSTREAM
+  "https://github.com/jarro2783/cxxopts/archive/refs/tags/v3.1.1.tar.gz"
+  523175f792eb0ff04f9e653c90746c12655f10cb70f1d5e6d6d9491420298a08
 )
-set(_TOKKOS_CXXOPTS_POOL "pool/main/c/cxxopts/libcxxopts-dev_3.1.1-1_all.deb"
-    f630f681cf07f5c8438241983ddd27e97fce36a1ef3c7d8b954a88e8de3d8417
+set(
+  _TOKKOS_CXXOPTS_POOL
+  "pool/main/c/cxxopts/libcxxopts-dev_3.1.1-1_all.deb"
+  f630f681cf07f5c8438241983ddd27e97fce36a1ef3c7d8b954a88e8de3d8417
 )
 
 # The base address of the package mirror that this machine is configured for; empty if none is.
@@ -60,7 +75,8 @@ function(_tokkos_package_mirror result)
   execute_process(
     COMMAND "${TOKKOS_APT_GET}" indextargets --format "$(REPO_URI)" "Created-By: Packages"
     OUTPUT_VARIABLE uris
-    ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE
   )
   string(REGEX REPLACE "\n.*" "" uri "${uris}")
   string(REGEX REPLACE "/$" "" uri "${uri}")
@@ -144,8 +160,11 @@ function(tokkos_obtain_archive name result)
     string(REGEX REPLACE "/$" "" mirror "${TOKKOS_DEPENDENCY_MIRROR}")
     # With the package's name in front, as _archives keeps them, or as they were downloaded.
     foreach(prefix IN ITEMS "${lower}-" "")
-      list(APPEND candidates "${mirror}/${prefix}${upstream_file}" ${upstream_hash}
-           "${upstream_copy}"
+      list(
+        APPEND candidates
+        "${mirror}/${prefix}${upstream_file}"
+        ${upstream_hash}
+        "${upstream_copy}"
       )
       list(APPEND candidates "${mirror}/${prefix}${pool_file}" ${pool_hash} "${pool_copy}")
     endforeach()
@@ -169,13 +188,13 @@ function(tokkos_obtain_archive name result)
   endwhile()
   message(
     FATAL_ERROR
-      "${lower} ${_TOKKOS_${name}_VERSION} is missing: it is not installed, and none of these places "
-      "has its archive:${tried}\n"
-      "  Give it in one of three ways:\n"
-      "    1. install it and pass -DCMAKE_PREFIX_PATH=PREFIX,\n"
-      "    2. put ${upstream_file} (SHA-256 ${upstream_hash}) into a folder and pass "
-      "-DTOKKOS_DEPENDENCY_MIRROR=FOLDER,\n"
-      "    3. configure on a machine that reaches a package mirror or the internet.\n"
+    "${lower} ${_TOKKOS_${name}_VERSION} is missing: it is not installed, and none of these places "
+    "has its archive:${tried}\n"
+    "  Give it in one of three ways:\n"
+    "    1. install it and pass -DCMAKE_PREFIX_PATH=PREFIX,\n"
+    "    2. put ${upstream_file} (SHA-256 ${upstream_hash}) into a folder and pass "
+    "-DTOKKOS_DEPENDENCY_MIRROR=FOLDER,\n"
+    "    3. configure on a machine that reaches a package mirror or the internet.\n"
   )
 endfunction()
 

@@ -11,9 +11,9 @@ foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
   elseif(Kokkos_ENABLE_${backend})
     message(
       FATAL_ERROR
-        "Kokkos_ENABLE_${backend} is ON, but the Kokkos that was found (${Kokkos_DIR}) has only: "
-        "${Kokkos_DEVICES}. Point Kokkos_ROOT to one that has ${backend}, or let Tokkos build its own "
-        "with -DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
+      "Kokkos_ENABLE_${backend} is ON, but the Kokkos that was found (${Kokkos_DIR}) has only: "
+      "${Kokkos_DEVICES}. Point Kokkos_ROOT to one that has ${backend}, or let Tokkos build its own "
+      "with -DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
     )
   endif()
 endforeach()

@@ -7,11 +7,7 @@
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    set(CMAKE_BUILD_TYPE
-        Release
-        CACHE STRING "Build type"
-        FORCE
-    )
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
   endif()
 endif()
 

@@ -11,24 +11,26 @@
 include(FetchContent)
 include(TokkosArchive)
 
-set(TOKKOS_DEPENDENCY_MIRROR
-    "$ENV{TOKKOS_DEPENDENCY_MIRROR}"
-    CACHE STRING "Folder or URL that holds the dependency archives (see README, offline builds)"
+set(
+  TOKKOS_DEPENDENCY_MIRROR
+  "$ENV{TOKKOS_DEPENDENCY_MIRROR}"
+  CACHE STRING
+  "Folder or URL that holds the dependency archives (see README, offline builds)"
 )
 
 function(_tokkos_declare_policy name)
-  set(TOKKOS_${name}_DEPENDENCY_POLICY
-      AUTO
-      CACHE STRING "How ${name} is obtained: AUTO, INSTALLED or EMBEDDED"
+  set(
+    TOKKOS_${name}_DEPENDENCY_POLICY
+    AUTO
+    CACHE STRING
+    "How ${name} is obtained: AUTO, INSTALLED or EMBEDDED"
   )
-  set_property(
-    CACHE TOKKOS_${name}_DEPENDENCY_POLICY PROPERTY STRINGS AUTO INSTALLED EMBEDDED
-  )
+  set_property(CACHE TOKKOS_${name}_DEPENDENCY_POLICY PROPERTY STRINGS AUTO INSTALLED EMBEDDED)
   if(NOT TOKKOS_${name}_DEPENDENCY_POLICY MATCHES "^(AUTO|INSTALLED|EMBEDDED)$")
     message(
       FATAL_ERROR
-        "TOKKOS_${name}_DEPENDENCY_POLICY is \"${TOKKOS_${name}_DEPENDENCY_POLICY}\", "
-        "expected AUTO, INSTALLED or EMBEDDED"
+      "TOKKOS_${name}_DEPENDENCY_POLICY is \"${TOKKOS_${name}_DEPENDENCY_POLICY}\", "
+      "expected AUTO, INSTALLED or EMBEDDED"
     )
   endif()
 endfunction()
@@ -38,8 +40,8 @@ function(_tokkos_check_installed name package versions found)
   if(NOT found AND TOKKOS_${name}_DEPENDENCY_POLICY STREQUAL "INSTALLED")
     message(
       FATAL_ERROR
-        "${package} ${versions} is not installed and TOKKOS_${name}_DEPENDENCY_POLICY is INSTALLED. "
-        "Give its location with -D${package}_ROOT=PREFIX, or set the policy to AUTO."
+      "${package} ${versions} is not installed and TOKKOS_${name}_DEPENDENCY_POLICY is INSTALLED. "
+      "Give its location with -D${package}_ROOT=PREFIX, or set the policy to AUTO."
     )
   endif()
 endfunction()
@@ -87,6 +89,9 @@ endfunction()
 function(tokkos_require_catch2)
   _tokkos_require(CATCH2 Catch2 3.4 Catch2::Catch2)
   if(catch2_SOURCE_DIR)
+    if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper")
+      target_compile_options(Catch2 PRIVATE --host-only) # nothing in it is for a device
+    endif()
     list(APPEND CMAKE_MODULE_PATH "${catch2_SOURCE_DIR}/extras")
   elseif(Catch2_DIR)
     list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")

@@ -9,12 +9,16 @@ if(Git_FOUND AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
   execute_process(
     COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}" describe --always --dirty --abbrev=12
     OUTPUT_VARIABLE revision
-    ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE
   )
   if(NOT revision)
     set(revision unknown)
   endif()
 endif()
-file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/revision.hpp"
-     CONTENT "#define TOKKOS_REVISION \"@revision@\"\n" @ONLY
+file(
+  CONFIGURE
+  OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/revision.hpp"
+  CONTENT "#define TOKKOS_REVISION \"@revision@\"\n"
+  @ONLY
 )

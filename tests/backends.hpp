@@ -33,9 +33,8 @@ struct Backend {
 
 namespace detail {
 template <class... Spaces>
-auto with_logit_types(std::tuple<Spaces...>)
-    -> decltype(std::tuple_cat(std::tuple<Backend<Spaces, float>, Backend<Spaces, bfloat16>,
-                                          Backend<Spaces, float16>>{}...));
+auto with_logit_types(std::tuple<Spaces...>) -> decltype(std::tuple_cat(
+    std::tuple<Backend<Spaces, float>, Backend<Spaces, bfloat16>, Backend<Spaces, float16>>{}...));
 }  // namespace detail
 
 /// Every enabled execution space with every logit type.

@@ -8,6 +8,7 @@
 #include "tools/command/bad_rows.hpp"
 #include "tools/command/thread_option.hpp"
 #include "tools/decode/decode.hpp"
+#include "tools/decode/text_file.hpp"
 #include "tools/info/info.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/verify/verify.hpp"
@@ -79,12 +80,21 @@ int run(std::vector<std::string> arguments) {
   return run_command(command, arguments);
 }
 
-/// One line of printable text.
-std::string one_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
+/// One line of printable UTF-8: messages may hold names and bytes from anywhere.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t bytes = tools::code_point_at(text, i).bytes;
+    const auto first = static_cast<unsigned char>(text[i]);
+    if (bytes == 0) {
+      line += '?';
+    } else {
+      line += first < 0x20 || first == 0x7f ? " " : text.substr(i, bytes);
+    }
+    i += std::max<std::size_t>(bytes, 1);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
 }
 
 int fail(const std::string& message, int status) {

@@ -48,13 +48,19 @@ inline void check_call(std::int64_t rows, std::int64_t columns, std::int64_t max
   }
 }
 
-/// Checks uniforms that the host sees.
-inline void check_uniforms(const char* field, std::span<const float> uniforms, std::int64_t count) {
+/// Checks uniforms that the host sees; those at the indices in `unread` (ascending) may be
+/// anything.
+inline void check_uniforms(const char* field, std::span<const float> uniforms, std::int64_t count,
+                           std::span<const std::int32_t> unread = {}) {
   if (static_cast<std::int64_t>(uniforms.size()) != count) {
     throw Error(std::string(field) + ".size", std::nullopt, std::to_string(uniforms.size()),
                 to_text(count));
   }
   for (std::size_t i = 0; i < uniforms.size(); ++i) {
+    if (!unread.empty() && unread.front() == static_cast<std::int32_t>(i)) {
+      unread = unread.subspan(1);
+      continue;
+    }
     require(uniforms[i] >= 0.0f && uniforms[i] < 1.0f, field, static_cast<std::int64_t>(i),
             uniforms[i], "a number in [0, 1)");
   }

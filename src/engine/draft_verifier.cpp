@@ -65,8 +65,12 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   }
   check_matrix("model_probs", model_probs, rows, m_vocab_size);
   check_matrix("draft_probs", draft_probs, rows, m_vocab_size);
-  check_uniforms("uniforms.nodes", uniforms.nodes, rows);
+  check_uniforms("uniforms.nodes", uniforms.nodes, rows, arrays.root);
   check_uniforms("uniforms.bonus", uniforms.bonus, static_cast<std::int64_t>(batch));
+  if (!request_ids.empty() && request_ids.size() != batch) {
+    throw Error("request_ids.size", std::nullopt, std::to_string(request_ids.size()),
+                std::to_string(batch));
+  }
   const TracedStage stage(m_trace_recorder, "draft verification", request_ids);
   std::vector<VerifiedDraft> verified(batch);
   if (batch == 0) return verified;

@@ -38,8 +38,8 @@ KOKKOS_FUNCTION RowTotal merge_row(const Team& team, const RowMeasures<Space>& m
   }
   team.team_reduce(Kokkos::Max<float>(maximum));
   team.team_reduce(Kokkos::BOr<std::int32_t>(bits));
-  if (!temperature.legal) bits |= RowStatus::invalid_parameter;
   if (bits == 0 && maximum == negative_infinity) bits |= RowStatus::empty;
+  if (!temperature.legal) bits |= RowStatus::invalid_parameter;
   status = bits;
   if (bits != 0) return {};
   std::int64_t mass = 0;

@@ -118,12 +118,12 @@ TEMPLATE_LIST_TEST_CASE("a verifier draws the bonus token where there are no dra
   const Rows<TestType> model(1, 3, 0, std::span(p)), draft(1, 3, 0, {});
   DraftVerifier<TestType> verifier(TestType(), 1, 3);
   const std::vector<DraftTree> trees(1);
-  const auto verified =
-      verifier.verify(model.matrix(), draft.matrix(), trees, {{0.0f}, {0.75f}});
+  const auto verified = verifier.verify(model.matrix(), draft.matrix(), trees, {{0.0f}, {0.75f}});
   CHECK(verified[0].accepted_nodes.empty());
   CHECK(verified[0].tokens == std::vector<TokenId>{2});
-  CHECK(verifier.verify(Rows<TestType>(0, 3, 0, {}).matrix(), Rows<TestType>(0, 3, 0, {}).matrix(),
-                        {}, {})
+  CHECK(verifier
+            .verify(Rows<TestType>(0, 3, 0, {}).matrix(), Rows<TestType>(0, 3, 0, {}).matrix(), {},
+                    {})
             .empty());
 }
 
@@ -134,8 +134,8 @@ TEMPLATE_LIST_TEST_CASE("a verifier leaves out the bonus token of an unusable ro
   const Rows<TestType> model(3, 2, 0, std::span(p)), draft(3, 2, 0, std::span(q));
   DraftVerifier<TestType> verifier(TestType(), 3, 2);
   const std::vector<DraftTree> trees = {{{0}, {-1}}, {}};
-  const auto verified = verifier.verify(model.matrix(), draft.matrix(), trees,
-                                        {{0.0f, 0.5f, 0.0f}, {0.5f, 0.5f}});
+  const auto verified =
+      verifier.verify(model.matrix(), draft.matrix(), trees, {{0.0f, 0.5f, 0.0f}, {0.5f, 0.5f}});
   CHECK(verified[0].accepted_nodes == std::vector<std::int32_t>{0});
   CHECK(verified[0].tokens == std::vector<TokenId>{0});
   CHECK(verified[0].status == RowStatus::empty);
@@ -171,6 +171,10 @@ TEMPLATE_LIST_TEST_CASE("a verifier refuses wrong inputs and stays usable", "[en
     CHECK(complaint.index == 3);
     CHECK(complaint.value == to_text(u));
   }
+  const std::vector<std::string> ids = {"one", "too", "few"};
+  CHECK(error_of([&] {
+          verifier.verify(probs.matrix(), probs.matrix(), good.trees, good.uniforms, ids);
+        }).names("request_ids"));
   Batch bad = good;
   bad.uniforms.nodes.pop_back();
   refuse(bad, probs, probs);

@@ -83,8 +83,7 @@ TEMPLATE_LIST_TEST_CASE("each stage of a step is traced by the seed's names", "[
   DraftVerifier<TestType> verifier(TestType(), 4, 64, &journal);
   const Guarded<float, MemorySpace> probs(1, 64, 0, {});
   const std::vector<std::string> ids = {"only"};
-  verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(1), {{0.5f}, {0.5f}},
-                  ids);
+  verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(1), {{0.5f}, {0.5f}}, ids);
   CHECK(journal.last_ids() == ids);
   CHECK(journal.take() == Lines{"+draft verification", "-draft verification"});
   CHECK(journal.is_balanced());
@@ -110,9 +109,9 @@ TEMPLATE_LIST_TEST_CASE("a trace is balanced when a matcher or a check throws", 
   CHECK(failures > 0);
   step.step.configs[0].temperature = -1;
   CHECK_THROWS_AS(processor.inplace_update_logits(logits.matrix(), step.step.requests()), Error);
-  CHECK_THROWS_AS(processor.compute_probs_from_logits(logits.matrix(), step.step.requests(),
-                                                      logits.matrix()),
-                  Error);
+  CHECK_THROWS_AS(
+      processor.compute_probs_from_logits(logits.matrix(), step.step.requests(), logits.matrix()),
+      Error);
   CHECK(journal.is_balanced());
 }
 

@@ -35,11 +35,13 @@ void KokkosEvents::record_launch(const char* name, std::uint32_t, std::uint64_t*
   s_recorder->m_launches.emplace_back(name);
 }
 
-void KokkosEvents::record_allocation(Kokkos::Profiling::SpaceHandle, const char* label,
-                                     const void*, std::uint64_t bytes) {
+void KokkosEvents::record_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*,
+                                     std::uint64_t bytes) {
   s_recorder->m_allocations.push_back({label, bytes});
 }
 
-void KokkosEvents::record_region(const char* name) { s_recorder->m_regions.emplace_back(name); }
+void KokkosEvents::record_region(const char* name) {
+  s_recorder->m_regions.emplace_back(name);
+}
 
 }  // namespace tokkos::test

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects of the engine are refused while Kokkos is not initialized, and may be destroyed after it is
-// finalized. Exits with the number of broken promises.
+// Objects of the engine are refused while Kokkos is not initialized, and may be destroyed after it
+// is finalized. Exits with the number of broken promises.
 #include <tokkos/core/error.hpp>
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/logit_processor.hpp>
@@ -47,7 +47,10 @@ struct Engine {
   tokkos::Workspace<MemorySpace> workspace;
 
   explicit Engine(const Space& space)
-      : processor(space, 4, 100), sampler(space, 4, 100), verifier(space, 4, 100), workspace(4, 100) {}
+      : processor(space, 4, 100),
+        sampler(space, 4, 100),
+        verifier(space, 4, 100),
+        workspace(4, 100) {}
 
   void step() {
     const Kokkos::View<float**, Kokkos::LayoutRight, MemorySpace> logits("logits", 2, 100);
@@ -78,9 +81,7 @@ int main(int argc, char* argv[]) {
   Engine copy = *engine;
   copy.step();
   Kokkos::finalize();
-  check(is_refused([&] {
-          engine->verifier.verify({}, {}, std::vector<tokkos::DraftTree>{}, {});
-        }),
+  check(is_refused([&] { engine->verifier.verify({}, {}, std::vector<tokkos::DraftTree>{}, {}); }),
         "no verification after Kokkos");
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace after Kokkos");
   engine.reset();

@@ -114,8 +114,8 @@ void check_step(const RandomStep& step, bool special) {
   CHECK(wrong_logits == 0);
   CHECK(Snapshot(step) == before);
 
-  processor.compute_probs_from_logits(logits.matrix(), step.step.requests(),
-                                      probabilities.matrix(), status.vector());
+  processor.compute_probs_from_logits(logits.matrix(), step.step.requests(), probabilities.matrix(),
+                                      status.vector());
   Kokkos::fence("tokkos::test::probabilities");
   check_probabilities(step, updated, probabilities.values(), status.values());
   CHECK(Snapshot(step) == before);
@@ -151,9 +151,9 @@ TEMPLATE_LIST_TEST_CASE("a draft node is penalized by the history and its own pa
   LogitProcessor<TestType> processor(TestType(), 3, 5);
   processor.inplace_update_logits(logits.matrix(), step.requests());
   Kokkos::fence("tokkos::test::updated");
-  CHECK(logits.values() == std::vector<float>{0, -1.5f, 0, 0, 0,         // history: 1
-                                              0, -2.5f, -2.5f, 0, 0,     // history: 1; path: 1 2 2
-                                              0, -1.5f, 0, -1.5f, 0});   // history: 1; path: 3
+  CHECK(logits.values() == std::vector<float>{0, -1.5f, 0, 0, 0,        // history: 1
+                                              0, -2.5f, -2.5f, 0, 0,    // history: 1; path: 1 2 2
+                                              0, -1.5f, 0, -1.5f, 0});  // history: 1; path: 3
   CHECK(step.histories[0].generated().size() == 1);
   CHECK(step.histories[0].count(2) == 0);
 }

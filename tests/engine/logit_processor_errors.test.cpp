@@ -130,13 +130,13 @@ TEMPLATE_LIST_TEST_CASE("Views that do not fit are refused", "[engine]", Executi
   const Guarded<std::int32_t, MemorySpace> short_status(3);
   for (const auto* wrong : {&narrow_rows, &wide, &few, &many}) {
     CHECK_THROWS_AS(processor.inplace_update_logits(wrong->matrix(), requests), Error);
-    CHECK_THROWS_AS(
-        processor.compute_probs_from_logits(wrong->matrix(), requests, logits.matrix()), Error);
-    CHECK_THROWS_AS(
-        processor.compute_probs_from_logits(logits.matrix(), requests, wrong->matrix()), Error);
+    CHECK_THROWS_AS(processor.compute_probs_from_logits(wrong->matrix(), requests, logits.matrix()),
+                    Error);
+    CHECK_THROWS_AS(processor.compute_probs_from_logits(logits.matrix(), requests, wrong->matrix()),
+                    Error);
   }
-  CHECK_THROWS_AS(
-      processor.inplace_update_logits(logits.matrix(), requests, short_status.vector()), Error);
+  CHECK_THROWS_AS(processor.inplace_update_logits(logits.matrix(), requests, short_status.vector()),
+                  Error);
   CHECK_THROWS_AS(processor.compute_probs_from_logits(logits.matrix(), requests, logits.matrix(),
                                                       short_status.vector()),
                   Error);

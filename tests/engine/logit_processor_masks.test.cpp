@@ -51,10 +51,10 @@ TokenId refused_token(const ScriptedGrammar& grammar, const std::vector<TokenId>
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a matcher that throws at any call leaves everything as it was",
-                        "[engine]", ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE("a matcher that throws at any call leaves everything as it was", "[engine]",
+                        ExecutionSpaces) {
   using MemorySpace = MemoryOf<TestType>;
-  RandomStep step = make_random_step(vocabulary, vocabulary, 5, 8);
+  RandomStep step = make_random_step(vocabulary, vocabulary, 5, 20);
   const auto rows = static_cast<std::size_t>(step.rows);
   std::mt19937_64 random(1);
   const std::vector<float> input = random_logits(rows * vocabulary, random, false);
@@ -89,8 +89,9 @@ TEMPLATE_LIST_TEST_CASE("a matcher that throws at any call leaves everything as 
   CHECK(Snapshot(step) == before);
 }
 
-TEMPLATE_LIST_TEST_CASE("a node that the grammar refuses has an empty mask, and so have those below",
-                        "[engine]", ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE(
+    "a node that the grammar refuses has an empty mask, and so have those below", "[engine]",
+    ExecutionSpaces) {
   using MemorySpace = MemoryOf<TestType>;
   ScriptedGrammar grammar(9, vocabulary);
   grammar.commit(5);

@@ -7,8 +7,8 @@
 
 namespace tokkos::test {
 
-/// Philox4x32-10 from its paper: ten rounds of two 32 x 32 bit products, with the key bumped between
-/// rounds. Returns word 0 as a multiple of 2^-24 in [0, 1).
+/// Philox4x32-10 from its paper: ten rounds of two 32 x 32 bit products, with the key bumped
+/// between rounds. Returns word 0 as a multiple of 2^-24 in [0, 1).
 inline float philox_by_hand(std::uint64_t seed, std::uint32_t position, std::uint32_t draw,
                             std::uint32_t purpose, std::uint32_t stream) {
   std::uint64_t a = position, b = draw, c = purpose, d = stream;

@@ -11,29 +11,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "backends.hpp"
+#include "engine/host_allocations.hpp"
 #include "engine/kokkos_events.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
-
-namespace {
-std::size_t largest_new = 0;
-}
-
-// Counted, so that a std::vector of the wrong size does not go unnoticed.
-void* operator new(std::size_t bytes) {
-  if (bytes > largest_new) largest_new = bytes;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tokkos::test {
 namespace {
@@ -56,8 +42,8 @@ OwnedStep heavy_step(int rows, std::int64_t vocabulary, int edits) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabulary",
-                        "[engine]", ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabulary", "[engine]",
+                        ExecutionSpaces) {
   constexpr std::int64_t vocabulary = 128256;
   constexpr int rows = 80;
   const OwnedStep step = heavy_step(rows, vocabulary, 256);
@@ -65,7 +51,7 @@ TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabu
       "tokkos::test::logits", rows, static_cast<std::size_t>(vocabulary));
   constexpr std::size_t matrix_bytes = rows * vocabulary * sizeof(float);
   const KokkosEvents events;
-  largest_new = 0;
+  forget_host_allocations();
   LogitProcessor<TestType> processor(TestType(), rows, vocabulary);
   processor.inplace_update_logits(logits, step.requests());
   CHECK(processor.staged_bytes() > rows * 256 * 2 * sizeof(TokenId));
@@ -77,7 +63,7 @@ TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabu
   sampler.sample_from_logits(logits, step.requests(), tokens);
   Kokkos::fence("tokkos::test::done");
   CHECK(events.largest_allocation() < matrix_bytes / 8);
-  CHECK(largest_new < matrix_bytes / 8);
+  CHECK(largest_host_allocation() < matrix_bytes / 8);
 }
 
 TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", "[engine]",
@@ -120,9 +106,9 @@ TEMPLATE_LIST_TEST_CASE("every launch, allocation and region is labelled", "[eng
   using MemorySpace = MemoryOf<TestType>;
   const Guarded<float, MemorySpace> logits(rows, 500, 0, {});
   const Guarded<std::int32_t, MemorySpace> tokens(rows);
-  const KokkosEvents events;
   LogitProcessor<TestType> processor(TestType(), step.rows, 500);
   Sampler<TestType> sampler(TestType(), step.rows, 500);
+  const KokkosEvents events;
   processor.inplace_update_logits(logits.matrix(), step.step.requests());
   sampler.sample_from_logits(logits.matrix(), step.step.requests(), tokens.vector());
   processor.compute_probs_from_logits(logits.matrix(), step.step.requests(), logits.matrix());

@@ -82,8 +82,7 @@ TEMPLATE_LIST_TEST_CASE("a token is drawn where its uniform falls", "[engine]", 
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("without uniforms a sampler draws by Philox", "[engine]",
-                        ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE("without uniforms a sampler draws by Philox", "[engine]", ExecutionSpaces) {
   std::mt19937_64 random(5);
   OwnedStep step;
   std::vector<float> uniforms;
@@ -179,6 +178,8 @@ TEMPLATE_LIST_TEST_CASE("a sampler refuses wrong inputs and stays usable", "[eng
   CHECK_THROWS_AS(sampler.sample_from_logits(logits.matrix(), step.requests(), tokens.vector(), {},
                                              few.vector()),
                   Error);
+  step.ids.clear();  // Philox streams are named by them
+  CHECK(error_of([&] { sample({}); }).names("request_ids"));
   step.configs[1].temperature = nan;
   CHECK(error_of([&] { sample({0.5f, 0.5f, 0.5f}); }).names("temperature"));
   step.configs[1].temperature = 1;

@@ -8,6 +8,7 @@
 namespace tokkos::test {
 
 bool ScriptedGrammar::allows(std::span<const TokenId> accepted, TokenId token) const {
+  if (!m_constrained) return true;
   if (!accepted.empty() && accepted.back() == end_token) return false;
   std::uint32_t state = m_script * 2654435761u + 1;
   for (const TokenId earlier : accepted) {

@@ -16,8 +16,8 @@ struct GrammarFailure : std::runtime_error {
   GrammarFailure() : std::runtime_error("the grammar failed as told") {}
 };
 
-/// A grammar whose next tokens are a pure function of the tokens accepted so far: about two thirds of
-/// the vocabulary, and none after end_token.
+/// A grammar whose next tokens are a pure function of the tokens accepted so far: about two thirds
+/// of the vocabulary, and none after end_token.
 class ScriptedGrammar : public VocabularyMask {
  public:
   static constexpr TokenId end_token = 2;
@@ -40,7 +40,8 @@ class ScriptedGrammar : public VocabularyMask {
 
   const std::vector<TokenId>& accepted() const { return m_accepted; }
   int calls() const { return m_calls; }
-  /// Calls that broke the interface: dirty or wrongly sized words, rollbacks of nothing or too much.
+  /// Calls that broke the interface: dirty or wrongly sized words, rollbacks of nothing or too
+  /// much.
   int misuses() const { return m_misuses; }
 
  private:

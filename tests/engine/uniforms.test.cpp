@@ -39,8 +39,7 @@ TEST_CASE("Philox and FNV-1a by hand give the published answers", "[engine]") {
   CHECK(fnv_by_hand("foobar") == 0xbf9cf968u);
 }
 
-TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose and id",
-          "[engine]") {
+TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose and id", "[engine]") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const RandomStep step = make_random_step(100, 100, seed);
     const StepRequests requests = step.step.requests();

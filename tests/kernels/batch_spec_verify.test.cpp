@@ -163,6 +163,9 @@ TEMPLATE_LIST_TEST_CASE("batch_spec_verify rejects arrays whose shapes do not fi
                       next.vector(), u.vector(), parent.vector(), bits.vector());
   };
   CHECK_NOTHROW(verify(probs, nodes, probs, nodes, nodes, uniforms, roots, status));
+  CHECK_NOTHROW(batch_spec_verify(TestType(), probs.matrix(), nodes.vector(), probs.matrix(),
+                                  nodes.vector(), nodes.vector(), uniforms.vector(),
+                                  roots.vector()));
   CHECK_THROWS_AS(verify(narrow, nodes, probs, nodes, nodes, uniforms, roots, status), Error);
   CHECK_THROWS_AS(verify(short_probs, nodes, probs, nodes, nodes, uniforms, roots, status), Error);
   CHECK_THROWS_AS(verify(probs, short_nodes, probs, nodes, nodes, uniforms, roots, status), Error);

@@ -185,6 +185,10 @@ TEMPLATE_LIST_TEST_CASE("the stages report bad rows and zero them, others keep t
         std::vector<std::int32_t>{0, RowStatus::nan_logit, 0, RowStatus::positive_infinity,
                                   RowStatus::empty, RowStatus::invalid_parameter});
   for (const int row : {1, 3, 5}) CHECK(stages.first_status[row] == stages.results.status[row]);
+  for (const int chunk : {3, 6, 10, 11}) {  // the bad chunks of rows 1, 3 and 5
+    CHECK(stages.chunked_max[chunk] == -FLT_MAX);
+    CHECK(std::isnan(stages.chunked_sum[chunk]));
+  }
   const auto row_of = [](const Stages& of, int row) {
     const auto begin = of.results.probabilities.begin() + row * 5000;
     return std::vector<float>(begin, begin + 5000);

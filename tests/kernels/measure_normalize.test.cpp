@@ -213,10 +213,17 @@ TEMPLATE_LIST_TEST_CASE("outputs of the wrong shape are an error before anything
   expect_errors(a, 2, "probabilities");
   a.device.probabilities = good;
 
-  const auto good_status = a.device.status;
-  a.device.status = Kokkos::View<std::int32_t*, Memory>("short", 2);
-  expect_errors(a, 2, "row_status");
-  a.device.status = good_status;
+  // normalize takes no status.
+  const Kokkos::View<std::int32_t*, Memory> two("short", 2);
+  const auto& device = a.device;
+  const auto measured =
+      thrown_by([&] { tokkos::measure(a.space, device.rows, device.measures, two); });
+  const auto fused = thrown_by(
+      [&] { tokkos::softmax(a.space, device.rows, device.measures, device.probabilities, two); });
+  REQUIRE((measured.has_value() && fused.has_value()));
+  CHECK(measured->field().find("row_status") == 0);
+  CHECK(fused->field().find("row_status") == 0);
+  CHECK(a.nothing_is_written());
 
   const tokkos::Workspace<Memory> other(3, 5000);
   a.device.measures = other.measures(3);

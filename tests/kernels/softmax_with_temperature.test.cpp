@@ -155,9 +155,12 @@ TEMPLATE_LIST_TEST_CASE("huge logits and temperatures stay finite", "", Backends
   using Logit = typename TestType::logit;
   RowBatch batch;
   batch.vocabulary = 8;
-  const std::vector<float> row{1e34f, 9.9e33f, -1e34f, 3e38f, -3e38f, 0.0f, -0x1.fffffcp127f, 1.0f};
-  batch.temperature = {2e-5f, 1.0f, FLT_MAX, 1e30f, 0.0f};
+  const std::vector<float> wide{1e34f,  9.9e33f, -1e34f,           3e38f,
+                                -3e38f, 0.0f,    -0x1.fffffcp127f, 1.0f};
+  const std::vector<float> near{1e34f, 9.9e33f, 9e33f, 0.0f, 1.0f, -1e33f, 9.99e33f, 1e34f};
+  batch.temperature = {2e-5f, 1.0f, 1e30f, 0.0f, 2e-5f, 1e33f, 3e33f, FLT_MAX};
   for (std::size_t i = 0; i < batch.temperature.size(); ++i) {
+    const auto& row = i < 4 ? wide : near;
     batch.logits.insert(batch.logits.end(), row.begin(), row.end());
   }
   batch.logits = stored_values<Logit>(batch.logits);

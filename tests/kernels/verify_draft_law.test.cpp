@@ -41,7 +41,7 @@ TEMPLATE_LIST_TEST_CASE("emitted tokens follow the target's law over sequences",
                                                                      {3, {2, 2}},
                                                                      {4, {3}},
                                                                      {4, {1, 2}}}));
-  const std::uint64_t seed = GENERATE(5, 6);
+  const std::uint64_t seed = 5 + children.size() % 2;
   CAPTURE(drafting, vocabulary, children, seed);
   const LawDifference difference = law_of_kernel<TestType>({vocabulary, children, drafting, seed});
   CHECK(difference.total_variation <= 2e-6);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "backends.hpp"
@@ -38,6 +39,16 @@ VerifyCase one_child(std::vector<float> p, std::vector<float> q, std::int32_t to
   std::ranges::copy(q, c.draft_row(child).begin());
   c.model_row(child).back() = 1;
   return c;
+}
+
+/// The default instance, and where a space takes a number of threads, instances of 1, 2 and 3.
+template <class Space>
+std::vector<Space> instances_of() {
+  std::vector<Space> instances{Space()};
+  if constexpr (std::is_constructible_v<Space, int>) {
+    for (const int threads : {1, 2, 3}) instances.emplace_back(threads);
+  }
+  return instances;
 }
 
 template <class ExecutionSpace>
@@ -197,11 +208,12 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees rejects arrays whose shapes do not f
   fails(in, trees, bad_out);
   bad_out = out, bad_out.tree_status = i2.vector();
   fails(in, trees, bad_out);
+  out.tree_status = {};
+  CHECK_NOTHROW(verify_draft_trees(TestType(), in, trees, out));
 }
 
-#if defined(KOKKOS_ENABLE_OPENMP)
-TEST_CASE("verification is the same bits on Serial and on 1, 2 and 3 threads",
-          "[verify][sameness]") {
+TEMPLATE_LIST_TEST_CASE("verification is the same bits on every backend and number of threads",
+                        "[verify][sameness]", ExecutionSpaces) {
   const int vocabulary = GENERATE(3, 65, 4097, 32001);
   const Acceptance acceptance = GENERATE(Acceptance::never, Acceptance::mixed);
   CAPTURE(vocabulary, acceptance);
@@ -209,17 +221,14 @@ TEST_CASE("verification is the same bits on Serial and on 1, 2 and 3 threads",
   const Kokkos::Serial serial;
   const Verified by_seed = VerifyCaseOnDevice<Kokkos::Serial>(c).by_seed_rule(serial);
   const Verified lossless = VerifyCaseOnDevice<Kokkos::Serial>(c).lossless(serial);
-  for (const int threads : {1, 2, 3}) {
-    CAPTURE(threads);
-    const Kokkos::OpenMP openmp(threads);
-    const Verified other_seed = VerifyCaseOnDevice<Kokkos::OpenMP>(c, 7).by_seed_rule(openmp);
+  for (const TestType& space : instances_of<TestType>()) {
+    CAPTURE(space.concurrency());
+    const Verified other_seed = VerifyCaseOnDevice<TestType>(c, 7).by_seed_rule(space);
     CHECK(other_seed.parent_ptr == by_seed.parent_ptr);
     CHECK(other_seed.status == by_seed.status);
     CHECK(same_bits(other_seed.model_probs, by_seed.model_probs));
-    CHECK(outcome_of(VerifyCaseOnDevice<Kokkos::OpenMP>(c, 7).lossless(openmp)) ==
-          outcome_of(lossless));
+    CHECK(outcome_of(VerifyCaseOnDevice<TestType>(c, 7).lossless(space)) == outcome_of(lossless));
   }
 }
-#endif
 
 }  // namespace tokkos::test

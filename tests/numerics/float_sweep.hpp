@@ -21,11 +21,20 @@ struct SweepFindings {
   std::uint64_t not_monotone = 0;
   std::uint64_t wrong_zero = 0;  ///< zero where it must not be, or not where it must
 
-  void note(double error_in_ulp, float at) {
-    if (error_in_ulp > worst_ulp || std::isnan(error_in_ulp)) {
-      worst_ulp = std::isnan(error_in_ulp) ? HUGE_VAL : error_in_ulp;
-      worst_at = at;
+  /// The errors of consecutive floats from `first` on; a NaN counts as infinite.
+  void note(const double* error_in_ulp, std::uint32_t first, std::uint32_t count) {
+    // Patterns of numbers >= 0 are ordered as the numbers are, and loops of integers vectorize.
+    std::int64_t largest = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      largest = std::max(largest, std::bit_cast<std::int64_t>(error_in_ulp[i]));
     }
+    const auto worst = std::bit_cast<double>(largest);
+    if (worst <= worst_ulp) return;
+    worst_ulp = std::isnan(worst) ? HUGE_VAL : worst;
+    const auto* at = std::find_if(error_in_ulp, error_in_ulp + count, [&](double error) {
+      return std::bit_cast<std::int64_t>(error) == largest;
+    });
+    worst_at = std::bit_cast<float>(first + static_cast<std::uint32_t>(at - error_in_ulp));
   }
 
   void merge(const SweepFindings& other) {

@@ -52,31 +52,28 @@ void exact_logarithms(std::uint32_t first, const std::vector<double>& table, dou
 
 void check_block(std::uint64_t block, const std::vector<double>& table, SweepFindings& findings) {
   const std::uint32_t first = static_cast<std::uint32_t>(block) * block_size;
-  std::array<float, block_size> value;
+  std::array<float, block_size + 1> value;  // of the float before the block, then of the block
   std::array<double, block_size> exact;
+  std::array<double, block_size> in_ulp;
+  constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+  value[0] = first == 0 ? minus_infinity : tokkos::portable_log(std::bit_cast<float>(first - 1));
   for (std::uint32_t i = 0; i < block_size; ++i) {
-    value[i] = tokkos::portable_log(std::bit_cast<float>(first + i));
+    value[i + 1] = tokkos::portable_log(std::bit_cast<float>(first + i));
   }
   exact_logarithms(first, table, exact.data());
-  constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
-  float previous =
-      first == 0 ? minus_infinity : tokkos::portable_log(std::bit_cast<float>(first - 1));
-  const std::uint32_t begin = first == 0 ? 1 : 0;  // x = 0 is no positive number
-  double worst = 0.0;
-  std::uint32_t worst_at = first;
-  for (std::uint32_t i = begin; i < block_size; ++i) {
-    findings.not_monotone += value[i] >= previous ? 0 : 1;
-    previous = value[i];
-    findings.wrong_zero += (exact[i] == 0.0) == (value[i] == 0.0f) ? 0 : 1;
-    const double error = std::fabs(static_cast<double>(value[i]) - exact[i]);
-    const double in_ulp = exact[i] == 0.0 ? 0.0 : error / tokkos::test::float_ulp(exact[i]);
-    if (!(in_ulp <= worst)) {
-      worst = in_ulp;
-      worst_at = first + i;
-    }
+  std::uint32_t not_monotone = 0;
+  std::uint32_t wrong_zero = 0;
+  for (std::uint32_t i = 0; i < block_size; ++i) {
+    not_monotone += value[i + 1] >= value[i] ? 0 : 1;
+    wrong_zero += (exact[i] == 0.0) == (value[i + 1] == 0.0f) ? 0 : 1;
+    const double error = std::fabs(static_cast<double>(value[i + 1]) - exact[i]);
+    in_ulp[i] = exact[i] == 0.0 ? 0.0 : error / tokkos::test::float_ulp(exact[i]);
   }
-  findings.note(worst, std::bit_cast<float>(worst_at));
-  findings.visited += block_size - begin;
+  if (first == 0) in_ulp[0] = 0.0;  // x = 0 is no positive number
+  findings.note(in_ulp.data(), first, block_size);
+  findings.not_monotone += not_monotone;
+  findings.wrong_zero += wrong_zero;
+  findings.visited += block_size - (first == 0 ? 1 : 0);
 }
 
 double grid_error_in_ulp(std::int64_t sum) {

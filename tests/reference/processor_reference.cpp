@@ -13,7 +13,9 @@ namespace tokkos::test {
 
 namespace {
 
-bool is_editable(float x) { return std::isfinite(x) && x > -FLT_MAX; }
+bool is_editable(float x) {
+  return std::isfinite(x) && x > -FLT_MAX;
+}
 
 /// A finite logit stays allowed: overflow ends just inside the range.
 float saturated(double x) {
@@ -35,8 +37,7 @@ float penalized(float x, const RowEdits& edits, std::int32_t count) {
 
 float stored(float x, StoredAs type) {
   if (type == StoredAs::float32) return x;
-  const SixteenBitFormat format =
-      type == StoredAs::bfloat16 ? bfloat16_format : float16_format;
+  const SixteenBitFormat format = type == StoredAs::bfloat16 ? bfloat16_format : float16_format;
   return static_cast<float>(format.widen(format.narrow(x)));
 }
 

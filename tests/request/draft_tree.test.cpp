@@ -46,25 +46,28 @@ TEST_CASE("validation accepts trees and names what is wrong with others", "[requ
   CHECK_NOTHROW(validate(DraftTree{{0, 49}, {-1, -1}}, vocabulary, 0));
   SECTION("tokens") {
     const TokenId token = GENERATE(-1, 50, std::numeric_limits<TokenId>::max());
-    const Complaint complaint =
-        error_of([&] { validate(DraftTree{{1, token}, {-1, 0}}, vocabulary, 3); });
+    const Complaint complaint = error_of([&] {
+      validate(DraftTree{{1, token}, {-1, 0}}, vocabulary, 3);
+    });
     CHECK(complaint.names("token_ids"));
     CHECK(complaint.index == 1);
     CHECK(complaint.value == to_text(token));
   }
   SECTION("parents out of range") {
     const std::int32_t parent = GENERATE(-2, 3, 1000, std::numeric_limits<std::int32_t>::min());
-    const Complaint complaint =
-        error_of([&] { validate(DraftTree{{1, 2, 3}, {-1, 0, parent}}, vocabulary, 3); });
+    const Complaint complaint = error_of([&] {
+      validate(DraftTree{{1, 2, 3}, {-1, 0, parent}}, vocabulary, 3);
+    });
     CHECK(complaint.names("parents"));
     CHECK(complaint.index == 2);
     CHECK(complaint.value == to_text(parent));
   }
   SECTION("cycles") {
-    const Indices parents = GENERATE(Indices{0, -1, -1}, Indices{-1, 2, 1}, Indices{1, 2, 0},
-                                     Indices{-1, 1, 0});
-    const Complaint complaint =
-        error_of([&] { validate(DraftTree{{1, 2, 3}, parents}, vocabulary, 3); });
+    const Indices parents =
+        GENERATE(Indices{0, -1, -1}, Indices{-1, 2, 1}, Indices{1, 2, 0}, Indices{-1, 1, 0});
+    const Complaint complaint = error_of([&] {
+      validate(DraftTree{{1, 2, 3}, parents}, vocabulary, 3);
+    });
     CHECK(complaint.names("parents"));
     CHECK(complaint.index.has_value());
   }
@@ -108,8 +111,8 @@ TEST_CASE("flatten keeps parents and the order of siblings", "[request]") {
       }
     }
     const TokenTreeArrays arrays = flatten(trees);
-    CHECK_NOTHROW(validate_token_trees(arrays.draft_tokens, arrays.first_child,
-                                       arrays.next_sibling, arrays.root, vocabulary));
+    CHECK_NOTHROW(validate_token_trees(arrays.draft_tokens, arrays.first_child, arrays.next_sibling,
+                                       arrays.root, vocabulary));
     for (std::size_t b = 0; b < trees.size(); ++b) {
       for (std::int32_t node = -1; node < static_cast<std::int32_t>(trees[b].size()); ++node) {
         Indices children, expected;

@@ -36,15 +36,18 @@ GenerationConfig with_biases(std::vector<std::pair<TokenId, double>> biases) {
 }  // namespace
 
 TEST_CASE("a generation config rejects numbers out of range and names them", "[request]") {
-  const BadField bad = GENERATE(
-      BadField{"temperature", &GenerationConfig::temperature,
-               {quiet_nan, -1.0f, -FLT_MIN, infinity, -infinity}},
-      BadField{"presence_penalty", &GenerationConfig::presence_penalty,
-               {quiet_nan, infinity, -infinity}},
-      BadField{"frequency_penalty", &GenerationConfig::frequency_penalty,
-               {quiet_nan, infinity, -infinity}},
-      BadField{"repetition_penalty", &GenerationConfig::repetition_penalty,
-               {quiet_nan, 0.0f, -0.0f, -1.5f, infinity, -infinity}});
+  const BadField bad = GENERATE(BadField{"temperature",
+                                         &GenerationConfig::temperature,
+                                         {quiet_nan, -1.0f, -FLT_MIN, infinity, -infinity}},
+                                BadField{"presence_penalty",
+                                         &GenerationConfig::presence_penalty,
+                                         {quiet_nan, infinity, -infinity}},
+                                BadField{"frequency_penalty",
+                                         &GenerationConfig::frequency_penalty,
+                                         {quiet_nan, infinity, -infinity}},
+                                BadField{"repetition_penalty",
+                                         &GenerationConfig::repetition_penalty,
+                                         {quiet_nan, 0.0f, -0.0f, -1.5f, infinity, -infinity}});
   for (const float value : bad.values) {
     CAPTURE(bad.name, value);
     GenerationConfig config;
@@ -88,9 +91,9 @@ TEST_CASE("a logit bias names a token of the vocabulary", "[request]") {
 }
 
 TEST_CASE("a logit bias is finite as float32, or minus infinity", "[request]") {
-  const double bias = GENERATE(std::numeric_limits<double>::quiet_NaN(),
-                               std::numeric_limits<double>::infinity(), 1e39, -1e39, 3.5e38,
-                               -3.5e38, std::numeric_limits<double>::max());
+  const double bias =
+      GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+               1e39, -1e39, 3.5e38, -3.5e38, std::numeric_limits<double>::max());
   CAPTURE(bias);
   const GenerationConfig config = with_biases({{0, 1.0}, {1, bias}});
   const Complaint complaint = error_of([&] { validate(config, vocabulary, 4); });
@@ -104,8 +107,8 @@ TEST_CASE("biases in range, twice on one token and minus infinity are legal", "[
   const double lowest = -std::numeric_limits<double>::infinity();
   CHECK_NOTHROW(validate(with_biases({{5, lowest}, {5, 1.0}, {5, -1.0}, {0, 0.0}, {99, 100.0}}),
                          vocabulary, 0));
-  CHECK_NOTHROW(validate(with_biases({{0, FLT_MAX}, {1, -double{FLT_MAX}}, {2, 1e-300}}),
-                         vocabulary, 0));
+  CHECK_NOTHROW(
+      validate(with_biases({{0, FLT_MAX}, {1, -double{FLT_MAX}}, {2, 1e-300}}), vocabulary, 0));
 }
 
 TEST_CASE("a generation config knows whether it penalizes", "[request]") {

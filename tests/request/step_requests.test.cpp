@@ -92,10 +92,10 @@ TEST_CASE("cum_num_token must rise from 0 to the number of rows", "[request]") {
   OwnedStep step = good_step();
   step.trees.reset();
   step.indices.reset();
-  step.cum_num_token = GENERATE(
-      Indices{1, 1, 4, 6}, Indices{-1, 1, 4, 6}, Indices{0, 1, 4, 5}, Indices{0, 1, 4, 7},
-      Indices{0, 5, 4, 6}, Indices{0, 1, 7, 6}, Indices{0, -1, 4, 6},
-      Indices{0, 1, std::numeric_limits<std::int32_t>::min(), 6});
+  step.cum_num_token =
+      GENERATE(Indices{1, 1, 4, 6}, Indices{-1, 1, 4, 6}, Indices{0, 1, 4, 5}, Indices{0, 1, 4, 7},
+               Indices{0, 5, 4, 6}, Indices{0, 1, 7, 6}, Indices{0, -1, 4, 6},
+               Indices{0, 1, std::numeric_limits<std::int32_t>::min(), 6});
   const Complaint complaint = complaint_about(step, 6);
   CHECK(complaint.names("cum_num_token"));
   CHECK(complaint.index.has_value());
@@ -132,8 +132,12 @@ TEST_CASE("the lengths of a step's arrays must fit each other", "[request]") {
 
 TEST_CASE("draft trees and draft token indices come together", "[request]") {
   OwnedStep step = good_step();
-  SECTION("trees alone") { step.indices.reset(); }
-  SECTION("indices alone") { step.trees.reset(); }
+  SECTION("trees alone") {
+    step.indices.reset();
+  }
+  SECTION("indices alone") {
+    step.trees.reset();
+  }
   const Complaint complaint = complaint_about(step, 6);
   CHECK(complaint.names("draft_"));
 }
@@ -181,8 +185,12 @@ TEST_CASE("a step's trees and configs are validated", "[request]") {
 TEST_CASE("tokens of a history lie in the vocabulary", "[request]") {
   const TokenId token = GENERATE(50, 51, std::numeric_limits<TokenId>::max());
   OwnedStep step = good_step();
-  SECTION("generated") { step.histories[1].commit(token); }
-  SECTION("prompt") { step.histories[1] = history_of({1, token, 2}, {3}); }
+  SECTION("generated") {
+    step.histories[1].commit(token);
+  }
+  SECTION("prompt") {
+    step.histories[1] = history_of({1, token, 2}, {3});
+  }
   const Complaint complaint = complaint_about(step, 6);
   CHECK(complaint.names("history"));
   CHECK(complaint.index.has_value());

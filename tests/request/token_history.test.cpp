@@ -42,8 +42,7 @@ TEST_CASE("a token history counts what was generated and not the prompt", "[requ
   CHECK(std::ranges::equal(history.prompt(), std::vector<TokenId>{3, 3, 4}));
 }
 
-TEST_CASE("a token history agrees with a naive count through commits and rollbacks",
-          "[request]") {
+TEST_CASE("a token history agrees with a naive count through commits and rollbacks", "[request]") {
   std::mt19937 random(5);
   TokenHistory history({1, 2});
   std::vector<TokenId> generated;

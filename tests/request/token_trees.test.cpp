@@ -85,30 +85,56 @@ TEST_CASE("token tree arrays name draft tokens outside the vocabulary", "[reques
 
 TEST_CASE("token tree arrays are refused with a cycle", "[request]") {
   Arrays arrays;
-  SECTION("a child that is its ancestor") { arrays.first_child[3] = 1; }
-  SECTION("a child that is the root") { arrays.first_child[3] = 0; }
-  SECTION("a child of itself") { arrays.first_child[5] = 5; }
-  SECTION("siblings in a ring") { arrays.next_sibling[2] = 1; }
-  SECTION("a sibling of itself") { arrays.next_sibling[2] = 2; }
+  SECTION("a child that is its ancestor") {
+    arrays.first_child[3] = 1;
+  }
+  SECTION("a child that is the root") {
+    arrays.first_child[3] = 0;
+  }
+  SECTION("a child of itself") {
+    arrays.first_child[5] = 5;
+  }
+  SECTION("siblings in a ring") {
+    arrays.next_sibling[2] = 1;
+  }
+  SECTION("a sibling of itself") {
+    arrays.next_sibling[2] = 2;
+  }
   CHECK_THROWS_AS(arrays.check(), Error);
 }
 
 TEST_CASE("token tree arrays are refused where a node has two parents", "[request]") {
   Arrays arrays;
-  SECTION("in one tree") { arrays.first_child[2] = 3; }
-  SECTION("in two trees") { arrays.first_child[5] = 3; }
-  SECTION("a tree in a tree") { arrays.first_child[3] = 4; }
-  SECTION("one root twice") { arrays.parent_ptr[1] = 0; }
-  SECTION("a root among another's siblings") { arrays.next_sibling[2] = 4; }
+  SECTION("in one tree") {
+    arrays.first_child[2] = 3;
+  }
+  SECTION("in two trees") {
+    arrays.first_child[5] = 3;
+  }
+  SECTION("a tree in a tree") {
+    arrays.first_child[3] = 4;
+  }
+  SECTION("one root twice") {
+    arrays.parent_ptr[1] = 0;
+  }
+  SECTION("a root among another's siblings") {
+    arrays.next_sibling[2] = 4;
+  }
   const Complaint complaint = error_of([&] { arrays.check(); });
   CHECK(complaint.index.has_value());
 }
 
 TEST_CASE("token tree arrays of different lengths are refused", "[request]") {
   Arrays arrays;
-  SECTION("first child") { arrays.first_child.pop_back(); }
-  SECTION("next sibling") { arrays.next_sibling.push_back(-1); }
-  SECTION("draft tokens") { arrays.draft_tokens.pop_back(); }
+  SECTION("first child") {
+    arrays.first_child.pop_back();
+  }
+  SECTION("next sibling") {
+    arrays.next_sibling.push_back(-1);
+  }
+  SECTION("draft tokens") {
+    arrays.draft_tokens.pop_back();
+  }
   CHECK_THROWS_AS(arrays.check(), Error);
 }
 

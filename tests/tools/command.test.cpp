@@ -169,6 +169,8 @@ TEST_CASE("wrong files end in one line that names them") {
              ContainsSubstring("in.safetensors: header length is"));
   write_bytes(folder.file("in.safetensors"), TensorFile::bytes_of("{\"a\\nb\":1}", ""));
   CHECK_THAT(failure(replay_arguments(folder, "out")), ContainsSubstring("tensor a b is 1"));
+  write_bytes(folder.file("in.safetensors"), TensorFile::bytes_of("{\"\xc3\xa4\xff\"", ""));
+  CHECK_THAT(failure(replay_arguments(folder, "out")), ContainsSubstring("\xc3\xa4?"));
   CHECK_THAT(failure("verify --tree " + folder.file("none") + " --output " + folder.file("out")),
              ContainsSubstring("none is missing"));
   CHECK_FALSE(std::filesystem::exists(folder.file("out")));

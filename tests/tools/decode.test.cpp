@@ -137,7 +137,7 @@ TEST_CASE("bad command lines end in an error that names the option and its value
       Bad{{"--prompt", "You unheard"}, "--prompt[1] is \"unheard\""},
       Bad{{"--prompt", "\xff"}, "--prompt[0] is byte 0xff"},
       Bad{{"--constraint", "verse"}, "--constraint is \"verse\""},
-      Bad{{"--batch", "1024", "--tree", "chain:1024", licence}, "2^30 logits"},
+      Bad{{"--batch", "1024", "--tree", "chain:1024", licence}, "2^28 logits"},
       Bad{{"--text", "/not/there/text.txt"}, "/not/there/text.txt"},
       Bad{{"/not/there.txt"}, "/not/there.txt is unreadable"});
   std::vector<std::string> arguments = bad.arguments;

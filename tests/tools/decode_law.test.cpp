@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/decode/generator.hpp"
 
-#include "backends.hpp"
 #include "tools/ngram_reference.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
@@ -131,39 +129,34 @@ Law plain() {
   return {};
 }
 
-Law everything() {
+Law words() {
   Law law;
   law.config.temperature = 1.3f;
   law.config.presence_penalty = 0.4f;
   law.config.frequency_penalty = 0.25f;
   law.config.repetition_penalty = 1.25f;
   law.config.logit_bias = {{2, 0.5}, {4, -1.0}};
-  return law;
-}
-
-Law words() {
-  Law law = everything();
   law.constraint = "words";
   return law;
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("generated texts follow the target model's law, with drafts and without",
-                        "", test::ExecutionSpaces) {
+// On one backend: the others give the same texts, which is a test of its own.
+TEST_CASE("generated texts follow the target model's law, with drafts and without") {
   // The widest tree asks for more siblings than `words` leaves tokens.
-  const std::string tree = GENERATE(std::string(""), "chain:4", "2x2", "3x1", "4x2");
-  const Law law = GENERATE(plain(), everything(), words());
+  const std::string tree = GENERATE(std::string(""), "chain:2", "2x2", "4x1");
+  const Law law = GENERATE(plain(), words());
   CAPTURE(tree, law.constraint, law.config.temperature);
   GeneratorSettings settings = settings_for(law, tree);
   settings.batch = 500;
   const NgramModel target(text, vocabulary_size, 4);
   const NgramModel draft(text, vocabulary_size, 2);
   std::map<std::vector<int>, int> seen;
-  constexpr int runs = 16;
+  constexpr int runs = 10;
   for (int run = 0; run < runs; ++run) {
     settings.config.seed = static_cast<std::uint64_t>(run) + 1;
-    Generator<TestType> generator(TestType(), target, draft, settings);
+    Generator<Kokkos::Serial> generator(Kokkos::Serial(), target, draft, settings);
     while (generator.step()) {
     }
     for (const DecodeRequest& request : generator.requests()) {

@@ -181,6 +181,14 @@ TEST_CASE("a text needs two different words") {
   CHECK(corpus.tokens == std::vector<TokenId>{0, 1, 2, 0, 2, 3, 4, 0});
 }
 
+TEST_CASE("lines drawn with marks are layout, not text") {
+  Corpus corpus;
+  corpus.add("a.txt", "Title\n=====\nfirst -- second\n* * *\n-\nthird\n--");
+  std::string words;
+  for (const TokenId token : corpus.tokens) words += corpus.vocabulary.text(token) + "|";
+  CHECK(words == "\n\n|Title|\n\n|first|--|second|\n\n|third|\n\n|");
+}
+
 TEST_CASE("a prompt may hold only words of the files") {
   Corpus corpus;
   corpus.add("a.txt", "one two");

@@ -40,10 +40,11 @@ void TensorFile::add_bytes(const std::string& name, const std::string& dtype,
   for (const std::int64_t extent : shape) {
     extents += (extents.empty() ? "" : ",") + std::to_string(extent);
   }
-  m_entries += std::string(m_entries.empty() ? "" : ",") + "\"" + name + "\":{\"dtype\":\"" +
-               dtype + "\",\"shape\":[" + extents + "],\"data_offsets\":[" +
-               std::to_string(m_data.size()) + "," + std::to_string(m_data.size() + bytes.size()) +
-               "]}";
+  if (!m_entries.empty()) m_entries += ",";
+  m_entries += "\"";
+  m_entries += name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" + extents +
+               "],\"data_offsets\":[" + std::to_string(m_data.size()) + "," +
+               std::to_string(m_data.size() + bytes.size()) + "]}";
   m_data += bytes;
 }
 

@@ -7,13 +7,31 @@
 #include <tokkos/core/error.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace tokkos::tools {
 
+namespace {
+
+// Lines of nothing but dashes, stars and the like are layout: they become blank lines.
+std::string without_rules(std::string text) {
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (text.find_first_not_of("-=*_#~+| \t\r", begin) >= end) {
+      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
+    }
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
 void Corpus::add(const std::string& name, const std::string& text) {
-  const std::vector<std::string> words = split_words(text);
+  const std::vector<std::string> words = split_words(without_rules(text));
   const auto first = std::ranges::find_if(words, is_word);
   const bool two_words = std::any_of(
       first, words.end(), [&](const std::string& word) { return is_word(word) && word != *first; });

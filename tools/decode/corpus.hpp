@@ -15,7 +15,8 @@ struct Corpus {
   Vocabulary vocabulary;
   std::vector<TokenId> tokens;
 
-  /// Adds a text of at least two different words.
+  /// Adds a text of at least two different words. Lines without letters that are drawn with dashes,
+  /// stars and the like count as blank.
   /// @param name of the text, for errors
   /// @throws Error that names it if it has fewer, or if there are 2^19 different words or more
   void add(const std::string& name, const std::string& text);

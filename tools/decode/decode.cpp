@@ -51,8 +51,8 @@ GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corp
 
   const std::int64_t nodes = settings.speculate ? settings.tree.nodes() + 1 : 1;
   const std::int64_t step_logits = settings.batch * nodes * corpus.vocabulary.size();
-  require(step_logits <= (std::int64_t{1} << 30), "batch x nodes of the tree x vocabulary",
-          std::nullopt, step_logits, "at most 2^30 logits a step");
+  require(step_logits <= (std::int64_t{1} << 28), "batch x nodes of the tree x vocabulary",
+          std::nullopt, step_logits, "at most 2^28 logits a step");
   return settings;
 }
 

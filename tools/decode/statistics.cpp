@@ -37,7 +37,7 @@ double ratio(double numerator, double denominator) {
 }
 
 std::string duration(double seconds, double total) {
-  return formatted("%.6f s  %.1f %%", seconds, 100.0 * ratio(seconds, total));
+  return formatted("%.6f s (%.1f %%)", seconds, 100.0 * ratio(seconds, total));
 }
 
 }  // namespace

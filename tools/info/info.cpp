@@ -33,7 +33,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     const auto begin = line.find_first_not_of(' ');
-    if (begin != std::string::npos) lines.push_back(line.substr(begin));
+    const bool headline = line.ends_with(':');
+    if (begin != std::string::npos && !headline) lines.push_back(line.substr(begin));
   }
   return lines;
 }

@@ -76,9 +76,12 @@ Comparison compare(SafetensorsReader& other, const TensorInfo& theirs, const Out
 }
 
 std::string place_of(const OutputTensor& tensor, std::int64_t element) {
-  if (tensor.shape.size() == 1) return "[" + to_text(element) + "]";
-  const std::int64_t columns = tensor.shape.back();
-  return "[" + to_text(element / columns) + ", " + to_text(element % columns) + "]";
+  std::string place = "[";
+  if (tensor.shape.size() > 1) {
+    place += to_text(element / tensor.shape.back()) + ", ";
+    element %= tensor.shape.back();
+  }
+  return place + to_text(element) + "]";
 }
 
 /// A number of the tensor in as many digits as its type has.
