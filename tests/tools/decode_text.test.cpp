@@ -17,6 +17,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace tokkos;
@@ -154,6 +155,7 @@ TEST_CASE("the first and last code points of every length are UTF-8") {
   CHECK(code_point_at("\xf4\x8f\xbf\xbf", 0).value == 0x10ffff);
   CHECK(code_point_at("\xe2\x82\xac", 0).value == 0x20ac);
   CHECK(code_point_at("\xc3\xa9", 0).bytes == 2);
+  CHECK(code_point_at(std::string_view("\xe2\x82\xac").substr(0, 2), 0).bytes == 0);
 }
 
 TEST_CASE("files that are no text end in an error that says why") {

@@ -38,7 +38,8 @@ void TensorFile::add_bytes(const std::string& name, const std::string& dtype,
                            const std::vector<std::int64_t>& shape, const std::string& bytes) {
   std::string extents;
   for (const std::int64_t extent : shape) {
-    extents += (extents.empty() ? "" : ",") + std::to_string(extent);
+    if (!extents.empty()) extents += ",";
+    extents += std::to_string(extent);
   }
   if (!m_entries.empty()) m_entries += ",";
   m_entries += "\"";
