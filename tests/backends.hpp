@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 
 #include <Kokkos_Core.hpp>
 

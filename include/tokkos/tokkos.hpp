@@ -10,6 +10,7 @@
 #include <tokkos/batch/views.hpp>
 #include <tokkos/batch/vocabulary_bitmask.hpp>
 #include <tokkos/core/error.hpp>
+#include <tokkos/core/logit_type.hpp>
 #include <tokkos/core/row_status.hpp>
 #include <tokkos/core/types.hpp>
 #include <tokkos/core/version.hpp>
@@ -39,10 +40,10 @@
 #include <tokkos/numerics/exact_sum.hpp>
 #include <tokkos/numerics/float16.hpp>
 #include <tokkos/numerics/ieee_arithmetic.hpp>
-#include <tokkos/numerics/logit_type.hpp>
 #include <tokkos/numerics/philox.hpp>
 #include <tokkos/numerics/portable_exp.hpp>
 #include <tokkos/numerics/portable_log.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 #include <tokkos/numerics/wide_product.hpp>
 #include <tokkos/request/draft_tree.hpp>
 #include <tokkos/request/generation_config.hpp>

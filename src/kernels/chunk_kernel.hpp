@@ -7,6 +7,7 @@
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/chunk.hpp>
 #include <tokkos/numerics/ieee_arithmetic.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 
 #include "kernels/launch.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <tokkos/core/row_status.hpp>
 #include <tokkos/core/types.hpp>
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -35,10 +35,12 @@ template <class MemorySpace>
 Workspace<MemorySpace>::Workspace(std::int64_t max_rows, std::int64_t vocabulary)
     : m_max_rows(max_rows),
       m_vocabulary(vocabulary),
-      m_sums(Kokkos::View<std::int64_t*, MemorySpace>("tokkos::workspace::sums",
-                                                      elements(max_rows, vocabulary))),
-      m_maxima(Kokkos::View<float*, MemorySpace>("tokkos::workspace::maxima",
-                                                 elements(max_rows, vocabulary))) {}
+      m_sums(Kokkos::View<std::int64_t*, MemorySpace>(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "tokkos::workspace::sums"),
+          elements(max_rows, vocabulary))),
+      m_maxima(Kokkos::View<float*, MemorySpace>(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "tokkos::workspace::maxima"),
+          elements(max_rows, vocabulary))) {}
 
 template <class MemorySpace>
 RowMeasures<MemorySpace> Workspace<MemorySpace>::measures(std::int64_t rows) const {
@@ -56,11 +58,7 @@ RowMeasures<MemorySpace> Workspace<MemorySpace>::measures(std::int64_t rows) con
           Vector<std::int64_t, MemorySpace>(sums + n * chunks, n)};
 }
 
-template class Workspace<Kokkos::HostSpace>;
-#if defined(KOKKOS_ENABLE_CUDA)
-template class Workspace<Kokkos::CudaSpace>;
-#elif defined(KOKKOS_ENABLE_HIP)
-template class Workspace<Kokkos::HIPSpace>;
-#endif
+#define TOKKOS_INSTANTIATE(Space) template class Workspace<Space>;
+TOKKOS_FOR_EACH_MEMORY_SPACE(TOKKOS_INSTANTIATE)
 
 }  // namespace tokkos

@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -69,9 +70,11 @@ TEMPLATE_LIST_TEST_CASE("a matcher that throws at any call leaves everything as 
   const std::vector<float> expected = update(processor, first);
   REQUIRE(calls_of(step) > 10);
   int failures = 0;
-  for (ScriptedGrammar& grammar : step.grammars) {
-    const int calls = grammar.calls();
-    for (int call = 0; call < calls; ++call) {
+  std::vector<int> calls;
+  for (const ScriptedGrammar& grammar : step.grammars) calls.push_back(grammar.calls());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    ScriptedGrammar& grammar = step.grammars[i];
+    for (int call = 0; call < calls[i]; ++call) {
       CAPTURE(call);
       grammar.throw_at(call);
       Guarded<float, MemorySpace> logits(rows, vocabulary, 0, std::span(input));

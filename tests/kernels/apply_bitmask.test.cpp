@@ -146,7 +146,7 @@ TEMPLATE_LIST_TEST_CASE("a bitmask with too few words is an error, not a permiss
   CHECK_NOTHROW(apply(block, enough));
 }
 
-TEMPLATE_LIST_TEST_CASE("an active vocabulary outside [1, V] is an error", "", Backends) {
+TEMPLATE_LIST_TEST_CASE("an active vocabulary below 1 or above V is an error", "", Backends) {
   const LogitBlock<TestType> block(std::vector<float>(8, 1.0f), 8);
   const auto before = block.patterns();
   for (const std::int64_t active : {-1, 9}) {

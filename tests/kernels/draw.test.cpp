@@ -173,7 +173,8 @@ TEMPLATE_LIST_TEST_CASE("zeros of either sign tie in a greedy row", "", Backends
   CHECK(verbs_of<TestType>(batch, {0.5f}).argmax == std::vector<std::int32_t>{1});
 }
 
-TEMPLATE_LIST_TEST_CASE("uniforms outside [0, 1) are clamped, NaN flags the row", "", Backends) {
+TEMPLATE_LIST_TEST_CASE("uniforms below 0 or from 1 on are clamped, NaN flags the row", "",
+                        Backends) {
   RowBatch batch;
   batch.vocabulary = 100;
   batch.logits.assign(100, 0.0f);

@@ -4,7 +4,7 @@
 
 #include <tokkos/batch/views.hpp>
 #include <tokkos/core/error.hpp>
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 
 #include "reference/storage_reference.hpp"
 

@@ -139,7 +139,7 @@ TEMPLATE_LIST_TEST_CASE("bad given probabilities end in a status and token -1", 
   CHECK(sampled.tokens == std::vector<std::int32_t>{1, -1, -1, -1, -1, -1, -1, -1, 0, 0, -1});
 }
 
-TEMPLATE_LIST_TEST_CASE("uniforms of given probabilities are clamped into [0, 1)", "",
+TEMPLATE_LIST_TEST_CASE("uniforms of given probabilities are clamped below 0 and from 1 on", "",
                         ExecutionSpaces) {
   const std::vector<float> rows{0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
   CHECK(sample<TestType>(rows, 2, {-3.0f, 1.0f, 9.0f}).tokens ==

@@ -167,6 +167,32 @@ TEMPLATE_LIST_TEST_CASE("huge logits and temperatures stay finite", "", Backends
   check(batch, softmax_of<TestType>(batch));
 }
 
+TEMPLATE_LIST_TEST_CASE("a probability below FLT_MIN is stored as exactly 0", "", Backends) {
+  RowBatch batch;
+  batch.vocabulary = 9000;
+  batch.temperature = {1.0f, 0.125f};
+  batch.logits.assign(2 * 9000, 0.0f);
+  // 1000 maxima, and every probability from 1e-34 down to nothing in steps of a few percent
+  for (std::int64_t v = 1000; v < 9000; ++v) {
+    const float z = -72.0f - static_cast<float>(v % 512) * 0.0625f;
+    batch.logits[v] = z;
+    batch.logits[9000 + v] = 0.125f * z;
+  }
+  batch.logits = stored_values<typename TestType::logit>(batch.logits);
+  check(batch, softmax_of<TestType>(batch));
+}
+
+TEMPLATE_LIST_TEST_CASE("one row with whole chunks past its active vocabulary is zeroed there", "",
+                        Backends) {
+  for (const std::int64_t active : {1, 4096, 4097, 9000}) {
+    RowBatch batch;
+    batch.vocabulary = 20000;
+    batch.active = active;
+    batch.logits = stored_values<typename TestType::logit>(RandomValues(10).logits(20000));
+    check(batch, softmax_of<TestType>(batch));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("masked and minus infinite logits have probability exactly 0", "",
                         Backends) {
   using Logit = typename TestType::logit;
@@ -196,7 +222,8 @@ TEMPLATE_LIST_TEST_CASE("rows are taken by their index, masks by theirs", "", Ba
   check(batch, softmax_of<TestType>(batch));
 }
 
-TEMPLATE_LIST_TEST_CASE("the seed's entry takes [n, V] and [n, 1, V]", "", Backends) {
+TEMPLATE_LIST_TEST_CASE("the seed's entry takes two extents, and three with 1 in the middle", "",
+                        Backends) {
   using Logit = typename TestType::logit;
   using Memory = typename TestType::memory_space;
   RowBatch batch;

@@ -48,7 +48,7 @@ TEST_CASE("purposes have the numbers of the contract") {
   CHECK(static_cast<int>(tokkos::Purpose::bonus) == 3);
 }
 
-TEST_CASE("uniforms stay in [0, 1) and differ in every coordinate of the counter and key") {
+TEST_CASE("uniforms lie from 0 to below 1 and differ in every coordinate of the counter and key") {
   std::set<float> seen;
   const auto add = [&](std::uint64_t seed, std::uint32_t position, std::uint32_t draw,
                        tokkos::Purpose purpose, std::uint32_t stream) {

@@ -100,6 +100,10 @@ TEST_CASE("token tree arrays are refused with a cycle", "[request]") {
   SECTION("a sibling of itself") {
     arrays.next_sibling[2] = 2;
   }
+  SECTION("a ring that no root leads to") {
+    arrays.first_child = {2, 3, -1, 1, 5, -1};
+    arrays.next_sibling[1] = -1;
+  }
   CHECK_THROWS_AS(arrays.check(), Error);
 }
 

@@ -4,7 +4,7 @@
 
 #include <tokkos/batch/views.hpp>
 #include <tokkos/batch/vocabulary_bitmask.hpp>
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/core/logit_type.hpp>
 
 #include <cstdint>
 

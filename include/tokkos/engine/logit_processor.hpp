@@ -7,7 +7,7 @@
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/engine/step_edits.hpp>
 #include <tokkos/kernels/workspace.hpp>
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 #include <tokkos/request/step_requests.hpp>
 
 #include <cstdint>

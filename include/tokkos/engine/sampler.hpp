@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/batch/views.hpp>
+#include <tokkos/core/types.hpp>
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/kernels/draw.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tokkos/batch/views.hpp>
-#include <tokkos/numerics/logit_type.hpp>
+#include <tokkos/numerics/stored_logit.hpp>
 
 #include <cstdint>
 

@@ -4,6 +4,7 @@
 
 #include <tokkos/batch/logit_rows.hpp>
 #include <tokkos/batch/views.hpp>
+#include <tokkos/core/types.hpp>
 #include <tokkos/kernels/workspace.hpp>
 
 namespace tokkos {

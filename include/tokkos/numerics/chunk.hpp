@@ -51,7 +51,9 @@ struct ChunkShare {
                                               InverseTemperature inverse) {
     if (pair.sum <= 0) return {};
     const float factor = inverse.weight(pair.maximum, row_maximum);
-    const double mass = static_cast<double>(pair.sum) * static_cast<double>(factor);
+    // An fma with 0 is a product that no compiler contracts with the addition that rounds it.
+    const double mass =
+        Kokkos::fma(static_cast<double>(pair.sum), static_cast<double>(factor), 0.0);
     return {factor, round_to_integer(mass)};
   }
 };

@@ -22,7 +22,7 @@ struct GenerationConfig {
   float repetition_penalty = 1.0f;
   /// (token, bias) pairs: finite as float32, or -infinity to forbid the token. A token that stands
   /// there twice gets both biases, added in this order.
-  std::vector<std::pair<TokenId, double>> logit_bias;
+  std::vector<std::pair<TokenId, double>> logit_bias = {};
   /// Key of the request's random stream.
   std::uint64_t seed = 0;
 

@@ -24,16 +24,16 @@ struct SequenceState {
 /// The requests of one step. Request i owns the rows [cum_num_token[i], cum_num_token[i + 1]) of
 /// the logits, or row i without cum_num_token. Nothing is owned.
 struct StepRequests {
-  std::span<const GenerationConfig> generation_configs;  ///< [requests]
-  std::span<const SequenceState> sequence_states;        ///< [requests]
-  std::span<const std::string> request_ids;              ///< [requests], or empty
+  std::span<const GenerationConfig> generation_configs = {};  ///< [requests]
+  std::span<const SequenceState> sequence_states = {};        ///< [requests]
+  std::span<const std::string> request_ids;                   ///< [requests], or empty
   /// [requests + 1], non-decreasing, from 0 to the number of rows.
-  std::optional<std::span<const std::int32_t>> cum_num_token;
+  std::optional<std::span<const std::int32_t>> cum_num_token = {};
   /// [requests]; together with draft_token_indices or not at all.
-  std::optional<std::span<const DraftTree>> draft_trees;
+  std::optional<std::span<const DraftTree>> draft_trees = {};
   /// [requests][rows of the request]: the draft node whose distribution the row is, -1 for the last
   /// committed token. A row is penalized and masked by the committed tokens and its node's path.
-  std::optional<std::span<const std::vector<std::int32_t>>> draft_token_indices;
+  std::optional<std::span<const std::vector<std::int32_t>>> draft_token_indices = {};
 
   std::size_t size() const { return generation_configs.size(); }
   std::int64_t first_row(std::size_t request) const;

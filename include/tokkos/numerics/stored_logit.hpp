@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tokkos/core/logit_type.hpp>
 #include <tokkos/core/types.hpp>
 #include <tokkos/numerics/bfloat16.hpp>
 #include <tokkos/numerics/float16.hpp>
@@ -11,10 +12,6 @@
 #include <concepts>
 
 namespace tokkos {
-
-/// The types in which logits may be stored.
-template <class T>
-concept LogitType = std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
 
 /// A stored logit as float32 (exact).
 KOKKOS_FORCEINLINE_FUNCTION float widen(float x) {
