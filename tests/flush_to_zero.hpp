@@ -13,7 +13,8 @@
 
 namespace tokkos::test {
 
-/// How the calling thread computes: its control register, without the flags that every operation sets.
+/// How the calling thread computes: its control register, without the flags that every operation
+/// sets.
 inline std::uint64_t floating_point_mode() {
 #if defined(__SSE__)
   return _mm_getcsr() & ~0x3fu;

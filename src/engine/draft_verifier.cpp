@@ -12,6 +12,10 @@
 namespace tokkos {
 
 VerifyUniforms verify_uniforms(const StepRequests& requests) {
+  const auto& cum = requests.cum_num_token;
+  const auto rows =
+      cum && !cum->empty() ? std::int64_t{cum->back()} : static_cast<std::int64_t>(requests.size());
+  validate(requests, rows, max_vocabulary);
   if (requests.request_ids.size() != requests.size()) {
     throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
                 "one id for each request (Philox streams are named by them)");

@@ -13,6 +13,7 @@
 namespace tokkos {
 
 std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows, Purpose purpose) {
+  validate(requests, rows, max_vocabulary);
   if (requests.request_ids.size() != requests.size()) {
     throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
                 "one id for each request (Philox streams are named by them)");

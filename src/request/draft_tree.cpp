@@ -20,15 +20,24 @@ void require_index(const std::string& field, std::size_t i, std::int64_t value, 
 }  // namespace
 
 std::vector<std::int32_t> DraftTree::path(std::int32_t node) const {
-  std::vector<std::int32_t> nodes;
-  for (; node != -1; node = parents[static_cast<std::size_t>(node)]) nodes.push_back(node);
-  std::reverse(nodes.begin(), nodes.end());
+  std::vector<std::int32_t> nodes(static_cast<std::size_t>(depth(node)));
+  for (auto place = nodes.rbegin(); place != nodes.rend(); ++place) {
+    *place = node;
+    node = parents[static_cast<std::size_t>(node)];
+  }
   return nodes;
 }
 
 std::int32_t DraftTree::depth(std::int32_t node) const {
+  const auto count = static_cast<std::int64_t>(parents.size());
   std::int32_t depth = 0;
-  for (; node != -1; node = parents[static_cast<std::size_t>(node)]) ++depth;
+  for (std::int32_t at = node; at != -1; at = parents[static_cast<std::size_t>(at)]) {
+    if (at < 0 || at >= count || depth >= count) {
+      throw Error("node", std::nullopt, to_text(node),
+                  "a node in [-1, " + to_text(count) + ") that a path from -1 leads to");
+    }
+    ++depth;
+  }
   return depth;
 }
 

@@ -3,6 +3,7 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/request/step_requests.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace tokkos {
@@ -34,9 +35,10 @@ void validate_cum_num_token(std::span<const std::int32_t> cum, std::size_t reque
 void validate_history(const TokenHistory& history, std::int64_t vocabulary, std::size_t request) {
   for (const TokenCount& entry : history.counts()) {
     if (entry.token < vocabulary) continue;
-    throw Error("sequence_states.history", static_cast<std::int64_t>(request),
-                "one with token " + to_text(entry.token),
-                "tokens in [0, " + to_text(vocabulary) + ")");
+    const auto generated = history.generated();
+    throw Error("sequence_states[" + std::to_string(request) + "].history.generated",
+                std::ranges::find(generated, entry.token) - generated.begin(), to_text(entry.token),
+                "a token in [0, " + to_text(vocabulary) + ")");
   }
   const auto prompt = history.prompt();
   for (std::size_t i = 0; i < prompt.size(); ++i) {

@@ -28,10 +28,8 @@ void TokenHistory::rollback(std::size_t count) {
   for (; count > 0; --count) {
     const auto place = m_position.find(m_generated.back());
     m_generated.pop_back();
-    const std::size_t index = place->second;
-    if (--m_counts[index].count > 0) continue;
-    m_counts[index] = m_counts.back();
-    m_position.find(m_counts[index].token)->second = index;
+    if (--m_counts[place->second].count > 0) continue;
+    // The last token of the history whose count falls to 0 is the last that was counted.
     m_counts.pop_back();
     m_position.erase(place);
   }

@@ -33,6 +33,7 @@ struct VerifyUniforms {
 /// Philox uniforms for a step whose rows are the roots and nodes of its draft trees: node j of a
 /// request has the counter (generated tokens + depth, j, verify, hash of the id), its bonus token
 /// (generated tokens, 0, bonus, hash of the id).
+/// @throws Error if the step is not valid or has no request ids
 VerifyUniforms verify_uniforms(const StepRequests& requests);
 
 /// Verifies a batch of draft trees by the lossless rule and draws the bonus tokens. One object is

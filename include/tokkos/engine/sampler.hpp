@@ -22,6 +22,7 @@ namespace tokkos {
 /// The uniforms of a step, one per row: Philox with the request's seed as key and the counter
 /// (generated tokens + depth of the row's draft node, 0, purpose, hash of the request id). They do
 /// not depend on the row or on the other requests.
+/// @throws Error if the step does not have `rows` rows, is not valid, or has no request ids
 std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows,
                                  Purpose purpose = Purpose::sample);
 

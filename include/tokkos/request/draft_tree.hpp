@@ -20,10 +20,10 @@ struct DraftTree {
   std::size_t size() const { return token_ids.size(); }
 
   /// The nodes from the one that follows the committed tokens down to `node`, itself included;
-  /// empty for -1.
+  /// empty for -1. @throws Error if node is not in [-1, size) or no path leads down to it
   std::vector<std::int32_t> path(std::int32_t node) const;
 
-  /// Number of nodes on the path to `node`: 0 for -1.
+  /// Number of nodes on the path to `node`: 0 for -1. @throws Error as path does
   std::int32_t depth(std::int32_t node) const;
 };
 

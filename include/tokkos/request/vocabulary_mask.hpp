@@ -15,7 +15,8 @@ class VocabularyMask {
  public:
   virtual ~VocabularyMask() = default;
 
-  /// Whether the next token is constrained at all; if not, no mask is filled or uploaded.
+  /// Whether the next token is constrained at all; if not, no mask is filled or uploaded. (A row
+  /// behind a draft token that accept refused is masked whole, whatever this says.)
   virtual bool is_constrained() const { return true; }
 
   /// Sets bit (v & 31) of words[v >> 5] for every token v that may come next and clears the others.
