@@ -20,7 +20,9 @@
 #include <tokkos/engine/sampler.hpp>
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/engine/step_edits.hpp>
+#include <tokkos/engine/step_outputs.hpp>
 #include <tokkos/kernels/apply_bitmask.hpp>
+#include <tokkos/kernels/apply_edits.hpp>
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
 #include <tokkos/kernels/argmax.hpp>

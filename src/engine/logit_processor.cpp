@@ -8,61 +8,10 @@
 
 #include "engine/check_engine.hpp"
 #include "engine/row_temperatures.hpp"
+#include "engine/staged_edits.hpp"
 #include "kernels/instantiate.hpp"
 
-#include <algorithm>
-
 namespace tokkos {
-
-namespace {
-
-/// Where a step's edits lie in the blob.
-template <class ExecutionSpace>
-struct StagedEdits {
-  using Blob = Staging<ExecutionSpace>;
-  template <class T>
-  using Slot = typename Blob::template Slot<T>;
-  Slot<std::int32_t> bias_rows, bias_tokens;
-  Slot<float> biases;
-  Slot<std::int32_t> penalty_rows, penalty_positions, penalty_tokens, penalty_counts;
-  Slot<float> penalties;
-  Slot<std::int32_t> mask_rows, mask_positions, mask_words;
-
-  StagedEdits(Blob& blob, const ExecutionSpace& space, const StepEdits& edits) {
-    blob.begin(space, room(edits));
-    const auto add = [&blob](const auto& array) {
-      using T = typename std::decay_t<decltype(array)>::value_type;
-      const auto slot = blob.template add<T>(array.size());
-      std::copy(array.begin(), array.end(), blob.host(slot).begin());
-      return slot;
-    };
-    bias_rows = add(edits.bias_rows);
-    bias_tokens = add(edits.bias_tokens);
-    biases = add(edits.biases);
-    penalty_rows = add(edits.penalty_rows);
-    penalty_positions = add(edits.penalty_positions);
-    penalty_tokens = add(edits.penalty_tokens);
-    penalty_counts = add(edits.penalty_counts);
-    penalties = add(edits.penalties);
-    mask_rows = add(edits.mask_rows);
-    mask_words = add(edits.mask_words);
-    mask_positions = blob.template add<std::int32_t>(edits.mask_rows.size());
-    std::int32_t position = 0;
-    for (std::int32_t& value : blob.host(mask_positions)) value = position++;
-    blob.upload(space);
-  }
-
-  static std::size_t room(const StepEdits& edits) {
-    return 3 * Blob::template room<std::int32_t>(edits.biases.size()) +
-           3 * Blob::template room<std::int32_t>(edits.penalty_tokens.size()) +
-           Blob::template room<std::int32_t>(edits.penalty_rows.size()) +
-           Blob::template room<float>(edits.penalties.size()) +
-           2 * Blob::template room<std::int32_t>(edits.mask_rows.size()) +
-           Blob::template room<std::int32_t>(edits.mask_words.size());
-  }
-};
-
-}  // namespace
 
 template <class ExecutionSpace>
 LogitProcessor<ExecutionSpace>::LogitProcessor(const ExecutionSpace& space,
@@ -94,24 +43,21 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   check_optional_vector("row_status", row_status, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
   m_edits.assign(requests, m_active_vocabulary);
-  const StagedEdits<ExecutionSpace> at(m_staging, m_space, m_edits);
-  const auto device = [this](auto slot) { return m_staging.on_device(slot); };
+  m_staging.begin(m_space, StagedEdits<ExecutionSpace>::room(m_edits));
+  const StagedEdits<ExecutionSpace> edits(m_staging, m_edits);
+  m_staging.upload(m_space);
   {
     const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
-    apply_logit_bias_inplace(m_space, logits, device(at.bias_rows), device(at.bias_tokens),
-                             device(at.biases), row_status);
+    detail::apply_logit_bias(m_space, logits, edits.biases(), row_status);
   }
   {
     const TracedStage stage(m_trace_recorder, "apply penalty", requests.request_ids);
-    apply_penalty_inplace(m_space, logits, device(at.penalty_rows), device(at.penalty_positions),
-                          device(at.penalty_tokens), device(at.penalty_counts),
-                          m_staging.on_device(at.penalties, 3), row_status);
+    detail::apply_penalty(m_space, logits, edits.penalties(), row_status);
   }
   {
     const TracedStage stage(m_trace_recorder, "apply logit mask", requests.request_ids);
-    apply_bitmask_inplace(m_space, logits, device(at.mask_rows), device(at.mask_positions),
-                          m_staging.on_device(at.mask_words, m_edits.words_per_row),
-                          {.active_vocabulary = m_active_vocabulary});
+    apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
+                          edits.mask_words(), {.active_vocabulary = m_active_vocabulary});
   }
 }
 

@@ -11,6 +11,19 @@ namespace tokkos {
 
 namespace {
 
+/// Measures one chunk of one row; x is the team's scratch.
+template <class ExecutionSpace, LogitType Logit, class Team, class Space>
+KOKKOS_FUNCTION ChunkPair measure_place(const Team& team, const LogitRows<Logit, Space>& rows,
+                                        std::int64_t row, std::int64_t chunk, float* x) {
+  ChunkSource<Logit> source;
+  if (!find_chunk(rows, row, chunk, source)) {
+    return {negative_infinity, -std::int64_t{RowStatus::invalid_parameter}};
+  }
+  const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
+  return measure_chunk<ExecutionSpace>(team, source, inverse, x, x);
+}
+
+/// One team per chunk: on a device, and for batches smaller than the number of cores.
 template <class ExecutionSpace, LogitType Logit>
 struct MeasureChunks {
   using Space = MemoryOf<ExecutionSpace>;
@@ -23,17 +36,32 @@ struct MeasureChunks {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank() / chunks;
     const std::int64_t chunk = team.league_rank() % chunks;
-    float* x = chunk_buffer(team);
-    ChunkSource<Logit> source;
-    ChunkPair pair{negative_infinity, -std::int64_t{RowStatus::invalid_parameter}};
-    if (find_chunk(rows, row, chunk, source)) {
-      const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
-      pair = measure_chunk<ExecutionSpace>(team, source, inverse, x, x);
-    }
+    const ChunkPair pair =
+        measure_place<ExecutionSpace>(team, rows, row, chunk, chunk_buffer(team));
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       measures.chunk_maximum(row, chunk) = pair.maximum;
       measures.chunk_sum(row, chunk) = pair.sum;
     });
+  }
+};
+
+/// One team per row, on a host.
+template <class ExecutionSpace, LogitType Logit>
+struct MeasureRows {
+  SumRows<ExecutionSpace, Logit> sum;
+  std::int64_t chunks;
+
+  KOKKOS_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t row = team.league_rank();
+    float* x = chunk_buffer(team);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const ChunkPair pair = measure_place<ExecutionSpace>(team, sum.rows, row, chunk, x);
+      sum.measures.chunk_maximum(row, chunk) = pair.maximum;
+      sum.measures.chunk_sum(row, chunk) = pair.sum;
+    }
+    sum(team);
   }
 };
 
@@ -46,11 +74,19 @@ void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   check_rows(rows);
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_optional_vector("row_status", row_status, rows.rows());
+  const std::int64_t n = rows.rows();
   const std::int64_t chunks = chunk_count(rows.active());
-  launch_teams("tokkos::measure::chunks", space, rows.rows() * chunks, chunk_team, chunk_scratch,
+  const SumRows<ExecutionSpace, Logit> sum{rows, measures, row_status};
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    if (n >= space.concurrency()) {
+      launch_teams("tokkos::measure::whole_rows", space, n, 1, chunk_scratch,
+                   MeasureRows<ExecutionSpace, Logit>{sum, chunks});
+      return;
+    }
+  }
+  launch_teams("tokkos::measure::chunks", space, n * chunks, chunk_team, chunk_scratch,
                MeasureChunks<ExecutionSpace, Logit>{rows, measures, chunks});
-  launch_teams("tokkos::measure::rows", space, rows.rows(), row_team, 0,
-               SumRows<ExecutionSpace, Logit>{rows, measures, row_status});
+  launch_teams("tokkos::measure::rows", space, n, row_team, 0, sum);
 }
 
 #define TOKKOS_INSTANTIATE(Space, Logit)                                                      \

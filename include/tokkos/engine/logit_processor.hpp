@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tokkos/batch/logit_rows.hpp>
 #include <tokkos/batch/views.hpp>
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/engine/step_edits.hpp>
+#include <tokkos/engine/step_outputs.hpp>
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 #include <tokkos/request/step_requests.hpp>
@@ -62,6 +64,18 @@ class LogitProcessor {
     compute_probabilities<Logit>(logits, requests, probabilities, row_status);
   }
 
+  /// Both in one: edits in place, then one read of the logits with mask and temperature, then what
+  /// the outputs ask for. One upload; at most 4 launches for probabilities or tokens alone; the
+  /// same bits as the two calls above and Sampler::sample_from_logits. The mask is applied while
+  /// reading and stored only on request.
+  /// @param logits [n, V], n <= max_num_token, rows may be padded; edited in place
+  /// @throws Error before anything is written; what a VocabularyMask throws passes on
+  template <LogitType Logit, class... P>
+  void process(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
+               const StepOutputs<memory_space>& outputs, const StepOptions& options = {}) {
+    process_step<Logit>(logits, requests, outputs, options);
+  }
+
   std::int64_t max_num_token() const { return m_max_num_token; }
   std::int64_t vocab_size() const { return m_vocab_size; }
   std::int64_t active_vocabulary() const { return m_active_vocabulary; }
@@ -79,6 +93,14 @@ class LogitProcessor {
                              const StepRequests& requests,
                              const Matrix<float, memory_space>& probabilities,
                              const Vector<std::int32_t, memory_space>& row_status);
+  template <LogitType Logit>
+  void process_step(const Matrix<Logit, memory_space>& logits, const StepRequests& requests,
+                    const StepOutputs<memory_space>& outputs, const StepOptions& options);
+  template <LogitType Logit>
+  void finish_step(const LogitRows<Logit, memory_space>& step,
+                   const StepOutputs<memory_space>& outputs,
+                   const Vector<const float, memory_space>& uniforms, const StepOptions& options,
+                   std::span<const std::string> request_ids);
   void check_step(std::int64_t rows, std::int64_t columns, const StepRequests& requests) const;
 
   ExecutionSpace m_space;

@@ -20,6 +20,8 @@ struct PenaltyEdits {
   Vector<const std::int32_t, MemorySpace> token_cnt;   ///< [k] >= 1
   /// [s, 3]: presence, frequency (finite) and repetition penalty (finite, > 0)
   Matrix<const float, MemorySpace> penalties;
+  /// [k] or empty: bias that is added to the logit before, NaN for none
+  Vector<const float, MemorySpace> biases = {};
 };
 
 namespace detail {

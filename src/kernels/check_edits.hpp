@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/kernels/apply_logit_bias.hpp>
+#include <tokkos/kernels/apply_penalty.hpp>
+
+#include "kernels/check_views.hpp"
+
+#include <cstdint>
+
+namespace tokkos {
+
+/// Throws unless the logits are rows that can be edited, with a status word each or none at all.
+template <class Logit, class Space>
+void check_edited_logits(const Matrix<Logit, Space>& logits,
+                         const Vector<std::int32_t, Space>& row_status) {
+  const auto rows = static_cast<std::int64_t>(logits.extent(0));
+  check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
+  check_optional_vector("row_status", row_status, rows);
+}
+
+/// Throws unless the arrays have one length; returns it.
+template <class Space>
+std::int64_t check_bias_edits(const LogitBiasEdits<Space>& edits) {
+  const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
+  check_vector("pos2seq_id", edits.pos2seq_id, entries);
+  check_vector("logit_bias", edits.logit_bias, entries);
+  return entries;
+}
+
+/// Throws unless the arrays have one length and each group its penalties; returns that length.
+template <class Space>
+std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
+  const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
+  check_vector("pos2seq_id", edits.pos2seq_id, entries);
+  check_vector("token_cnt", edits.token_cnt, entries);
+  check_optional_vector("biases", edits.biases, entries);
+  if (entries > 0) {
+    check_matrix("penalties", edits.penalties, static_cast<std::int64_t>(edits.seq_ids.extent(0)),
+                 3);
+  }
+  return entries;
+}
+
+}  // namespace tokkos
