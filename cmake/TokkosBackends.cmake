@@ -4,6 +4,9 @@
 # TOKKOS_BACKENDS: what the Kokkos at hand was built with, of the backends that Tokkos knows. A
 # backend that was asked for and is not there is one clear message.
 
+if(Kokkos_VERSION AND Kokkos_VERSION VERSION_LESS 5.0)
+  message(FATAL_ERROR "Kokkos is ${Kokkos_VERSION}, expected 5.0 or newer")
+endif()
 set(TOKKOS_BACKENDS)
 foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
   if(backend IN_LIST Kokkos_DEVICES OR (NOT Kokkos_DEVICES AND Kokkos_ENABLE_${backend}))
@@ -17,4 +20,12 @@ foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
     )
   endif()
 endforeach()
+if(NOT TOKKOS_BACKENDS)
+  message(
+    FATAL_ERROR
+    "The target Kokkos::kokkos exists, but not what it was built with: Kokkos_DEVICES and "
+    "Kokkos_ENABLE_<BACKEND> are not set in ${CMAKE_CURRENT_SOURCE_DIR}. Call find_package(Kokkos) "
+    "in a folder above Tokkos, or let Tokkos find it."
+  )
+endif()
 message(STATUS "Tokkos: backends ${TOKKOS_BACKENDS}")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Tokkos authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Where built programs go and what a build without CMAKE_BUILD_TYPE means; nothing here applies when
-# Tokkos is a part of another project.
+# Where built programs go and what a build without CMAKE_BUILD_TYPE means, where Tokkos is built for
+# itself; and the flags of its own objects.
 
 include(CheckCXXCompilerFlag)
 
@@ -11,6 +11,8 @@ if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
   endif()
+elseif(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  message(STATUS "Tokkos: CMAKE_BUILD_TYPE is not set, so it is compiled without optimization")
 endif()
 
 # Flags under which every backend computes the same bits: no contraction, no fast-math; and with them

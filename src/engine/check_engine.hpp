@@ -31,6 +31,8 @@ inline std::int64_t checked_active_vocabulary(std::int64_t max_num_token, std::i
   const std::int64_t active = active_vocabulary.value_or(vocab_size);
   require(vocab_size >= 1 && vocab_size <= max_vocabulary, "vocab_size", std::nullopt, vocab_size,
           "a vocabulary in [1, 2147483647]");
+  require(active_vocabulary.has_value() || vocab_size <= max_active_vocabulary, "vocab_size",
+          std::nullopt, vocab_size, "below 524288, or an active_vocabulary below it");
   require(active >= 1, "active_vocabulary", std::nullopt, active, "a number in [1, vocab_size]");
   check_vocabulary(vocab_size, active);
   return active;
@@ -43,7 +45,7 @@ inline void check_call(std::int64_t rows, std::int64_t columns, std::int64_t max
   if (rows > max_rows) {
     throw Error("logits.extent", 0, to_text(rows), "at most max_num_token = " + to_text(max_rows));
   }
-  if (columns != vocab_size) {
+  if (columns != vocab_size && rows > 0) {
     throw Error("logits.extent", 1, to_text(columns), "vocab_size = " + to_text(vocab_size));
   }
 }

@@ -5,6 +5,7 @@
 #include <tokkos/numerics/philox.hpp>
 
 #include "engine/check_engine.hpp"
+#include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
@@ -16,15 +17,10 @@ VerifyUniforms verify_uniforms(const StepRequests& requests) {
   const auto rows =
       cum && !cum->empty() ? std::int64_t{cum->back()} : static_cast<std::int64_t>(requests.size());
   validate(requests, rows, max_vocabulary);
-  if (requests.request_ids.size() != requests.size()) {
-    throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
-                "one id for each request (Philox streams are named by them)");
-  }
+  check_request_ids(requests);
   VerifyUniforms uniforms;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const TokenHistory* history = requests.sequence_states[i].history;
-    const auto generated =
-        static_cast<std::uint32_t>(history != nullptr ? history->generated().size() : 0);
+    const auto generated = static_cast<std::uint32_t>(generated_tokens(requests, i));
     const std::uint32_t stream = request_stream(requests.request_ids[i]);
     const std::uint64_t seed = requests.generation_configs[i].seed;
     uniforms.nodes.push_back(0.0f);  // the root's
@@ -103,7 +99,7 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
 
   const auto result = m_staging.on_device(results);
   const auto part = [&](std::size_t i) {
-    return Vector<std::int32_t, memory_space>(result.data() + i * batch, batch);
+    return vector_of<std::int32_t, memory_space>(result.data() + i * batch, batch);
   };
   verify_draft_trees(m_space,
                      {draft_probs, m_staging.on_device(draft_tokens), model_probs,

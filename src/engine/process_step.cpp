@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/logit_processor.hpp>
-#include <tokkos/engine/sampler.hpp>
 #include <tokkos/kernels/apply_bitmask.hpp>
 #include <tokkos/kernels/apply_edits.hpp>
 #include <tokkos/kernels/draw.hpp>
@@ -13,6 +12,7 @@
 #include "engine/check_engine.hpp"
 #include "engine/row_temperatures.hpp"
 #include "engine/staged_edits.hpp"
+#include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void LogitProcessor<ExecutionSpace>::process_step(const Matrix<Logit, memory_spa
   std::vector<float> own;
   std::span<const float> uniforms = options.uniforms;
   if (draws && uniforms.empty()) {
-    own = step_uniforms(requests, rows);
+    own = uniforms_of_valid_step(requests, rows, Purpose::sample);
     uniforms = own;
   }
   if (draws) check_uniforms("uniforms", uniforms, rows);

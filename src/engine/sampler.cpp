@@ -6,6 +6,7 @@
 
 #include "engine/check_engine.hpp"
 #include "engine/row_temperatures.hpp"
+#include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
@@ -14,14 +15,15 @@ namespace tokkos {
 
 std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows, Purpose purpose) {
   validate(requests, rows, max_vocabulary);
-  if (requests.request_ids.size() != requests.size()) {
-    throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
-                "one id for each request (Philox streams are named by them)");
-  }
+  return uniforms_of_valid_step(requests, rows, purpose);
+}
+
+std::vector<float> uniforms_of_valid_step(const StepRequests& requests, std::int64_t rows,
+                                          Purpose purpose) {
+  check_request_ids(requests);
   std::vector<float> uniforms(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const TokenHistory* history = requests.sequence_states[i].history;
-    const std::size_t generated = history != nullptr ? history->generated().size() : 0;
+    const std::size_t generated = generated_tokens(requests, i);
     const std::uint32_t stream = request_stream(requests.request_ids[i]);
     const std::int64_t first = requests.first_row(i);
     for (std::int64_t row = first; row < requests.end_row(i); ++row) {
@@ -50,7 +52,7 @@ Sampler<ExecutionSpace>::Sampler(const ExecutionSpace& space, std::int64_t max_n
 
 template <class ExecutionSpace>
 template <LogitType Logit>
-void Sampler<ExecutionSpace>::sample(const Matrix<Logit, memory_space>& logits,
+void Sampler<ExecutionSpace>::sample(const Matrix<const Logit, memory_space>& logits,
                                      const StepRequests& requests,
                                      const Vector<TokenId, memory_space>& tokens,
                                      std::span<const float> uniforms,
@@ -63,7 +65,7 @@ void Sampler<ExecutionSpace>::sample(const Matrix<Logit, memory_space>& logits,
   check_optional_vector("row_status", row_status, rows);
   std::vector<float> own;
   if (uniforms.empty()) {
-    own = step_uniforms(requests, rows);
+    own = uniforms_of_valid_step(requests, rows, Purpose::sample);
     uniforms = own;
   }
   check_uniforms("uniforms", uniforms, rows);
@@ -108,10 +110,10 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
 #define TOKKOS_INSTANTIATE_CLASS(Space) template class Sampler<Space>;
 TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE_CLASS)
 
-#define TOKKOS_INSTANTIATE(Space, Logit)                               \
-  template void Sampler<Space>::sample<Logit>(                         \
-      const Matrix<Logit, MemoryOf<Space>>&, const StepRequests&,      \
-      const Vector<TokenId, MemoryOf<Space>>&, std::span<const float>, \
+#define TOKKOS_INSTANTIATE(Space, Logit)                                \
+  template void Sampler<Space>::sample<Logit>(                          \
+      const Matrix<const Logit, MemoryOf<Space>>&, const StepRequests&, \
+      const Vector<TokenId, MemoryOf<Space>>&, std::span<const float>,  \
       const Vector<std::int32_t, MemoryOf<Space>>&, GreedyTies);
 TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
 

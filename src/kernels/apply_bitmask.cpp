@@ -90,8 +90,9 @@ void apply_bitmask(const ExecutionSpace& space,
           "at least ceil(active vocabulary / 32) words");
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
-  const Logit masked = options.masked_value == MaskedValue::seed ? forbidden_logit<Logit>()
-                                                                 : narrow<Logit>(negative_infinity);
+  const Logit masked = options.masked_value == MaskedValue::lowest
+                           ? forbidden_logit<Logit>()
+                           : narrow<Logit>(negative_infinity);
   const std::int64_t chunks = chunk_count(vocabulary);
   launch_teams("tokkos::apply_bitmask::chunks", space,
                static_cast<std::int64_t>(seq_ids.extent(0)) * chunks, chunk_team, 0,

@@ -21,6 +21,8 @@ template <class ExecutionSpace, class View>
 auto on_host(const ExecutionSpace& space, const View& view) {
   using T = typename View::non_const_value_type;
   std::vector<T> elements(view.size());
+  require(View::rank() == 2 || view.extent(0) < 2 || view.stride(0) == 1, "edits.stride", 0,
+          static_cast<std::int64_t>(view.stride(0)), "1 (contiguous arrays)");
   const auto width = View::rank() == 2 ? view.extent(1) : view.extent(0);
   const auto height = View::rank() == 2 ? view.extent(0) : 1;
   for (std::size_t row = 0; row < height && width > 0; ++row) {

@@ -113,11 +113,11 @@ struct LosslessRule {
     if (illegal == 0 && p > 0.0f && u * q < p) return Verdict::accept;
     std::int64_t sum = 0;
     if (illegal == 0) sum = residual(team, parent, child, illegal);
-    if (illegal != 0) {
+    const float total = from_grid(sum);
+    if (illegal != 0 || total > 1.01f) {  // a distribution leaves at most 1
       status |= RowStatus::invalid_probability;
       return Verdict::stop;
     }
-    const float total = from_grid(sum);
     if (total < smallest_residual) status |= RowStatus::zero_residual;
     note(team, child, total < smallest_residual ? 0.0f : total);
     return Verdict::reject;

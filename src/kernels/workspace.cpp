@@ -54,8 +54,8 @@ RowMeasures<MemorySpace> Workspace<MemorySpace>::measures(std::int64_t rows) con
   using Maxima = Matrix<float, MemorySpace>;
   using Sums = Matrix<std::int64_t, MemorySpace>;
   return {Maxima(maxima, layout), Sums(sums, layout),
-          Vector<float, MemorySpace>(maxima + n * chunks, n),
-          Vector<std::int64_t, MemorySpace>(sums + n * chunks, n)};
+          vector_of<float, MemorySpace>(maxima + n * chunks, n),
+          vector_of<std::int64_t, MemorySpace>(sums + n * chunks, n)};
 }
 
 #define TOKKOS_INSTANTIATE(Space) template class Workspace<Space>;

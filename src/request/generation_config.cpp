@@ -38,7 +38,7 @@ void validate(const GenerationConfig& config, std::int64_t vocabulary, std::int6
   require(config.repetition_penalty > 0.0f && config.repetition_penalty <= FLT_MAX,
           "repetition_penalty", request, config.repetition_penalty, "a finite number > 0");
   if (config.logit_bias.empty()) return;
-  const std::string field = "requests[" + to_text(request) + "].logit_bias";
+  const std::string field = "generation_configs[" + to_text(request) + "].logit_bias";
   for (std::size_t i = 0; i < config.logit_bias.size(); ++i) {
     validate_bias(config.logit_bias[i], vocabulary, field, static_cast<std::int64_t>(i));
   }

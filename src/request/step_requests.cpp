@@ -10,15 +10,16 @@ namespace tokkos {
 
 namespace {
 
-void require_size(const char* field, std::size_t size, std::size_t expected) {
+void require_size(const char* field, std::size_t size, std::size_t expected,
+                  const char* reason = "one for each request") {
   if (size == expected) return;
   throw Error(std::string(field) + ".size", std::nullopt, std::to_string(size),
-              std::to_string(expected));
+              std::to_string(expected) + " (" + reason + ")");
 }
 
 void validate_cum_num_token(std::span<const std::int32_t> cum, std::size_t requests,
                             std::int64_t rows) {
-  require_size("cum_num_token", cum.size(), requests + 1);
+  require_size("cum_num_token", cum.size(), requests + 1, "requests + 1");
   require(cum[0] == 0, "cum_num_token", 0, cum[0], "0");
   for (std::size_t i = 1; i < cum.size(); ++i) {
     if (cum[i] < cum[i - 1]) {
@@ -40,13 +41,12 @@ void validate_history(const TokenHistory& history, std::int64_t vocabulary, std:
                 std::ranges::find(generated, entry.token) - generated.begin(), to_text(entry.token),
                 "a token in [0, " + to_text(vocabulary) + ")");
   }
+  if (history.largest_prompt_token() < vocabulary) return;
   const auto prompt = history.prompt();
-  for (std::size_t i = 0; i < prompt.size(); ++i) {
-    if (prompt[i] >= 0 && prompt[i] < vocabulary) continue;
-    throw Error("sequence_states[" + std::to_string(request) + "].history.prompt",
-                static_cast<std::int64_t>(i), to_text(prompt[i]),
-                "a token in [0, " + to_text(vocabulary) + ")");
-  }
+  const auto place = std::ranges::find_if(prompt, [=](TokenId t) { return t >= vocabulary; });
+  throw Error("sequence_states[" + std::to_string(request) + "].history.prompt",
+              place - prompt.begin(), to_text(*place),
+              "a token in [0, " + to_text(vocabulary) + ")");
 }
 
 void validate_draft_token_indices(const StepRequests& requests, std::size_t request) {

@@ -3,9 +3,17 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/request/token_history.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace tokkos {
+
+TokenHistory::TokenHistory(std::vector<TokenId> prompt) : m_prompt(std::move(prompt)) {
+  for (std::size_t i = 0; i < m_prompt.size(); ++i) {
+    require(m_prompt[i] >= 0, "prompt", static_cast<std::int64_t>(i), m_prompt[i], "a token >= 0");
+    m_largest_prompt_token = std::max(m_largest_prompt_token, m_prompt[i]);
+  }
+}
 
 void TokenHistory::commit(TokenId token) {
   require(token >= 0, "token", static_cast<std::int64_t>(m_generated.size()), token,

@@ -62,7 +62,7 @@ using Lines = std::vector<std::string>;
 TEMPLATE_LIST_TEST_CASE("each stage of a step is traced by the seed's names", "[engine]",
                         ExecutionSpaces) {
   using MemorySpace = MemoryOf<TestType>;
-  const RandomStep step = make_random_step(64, 64, 5);
+  const RandomStep step = make_random_step_with_histories(64, 64, 5);
   const auto rows = static_cast<std::size_t>(step.rows);
   const Guarded<float, MemorySpace> logits(rows, 64, 0, {});
   const Guarded<TokenId, MemorySpace> tokens(rows);

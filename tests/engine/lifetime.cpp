@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -78,8 +79,9 @@ int main(int argc, char* argv[]) {
   Kokkos::initialize(argc, argv);
   engine.emplace(Space());
   engine->step();
-  Engine copy = *engine;
-  copy.step();
+  Engine moved(std::move(*engine));
+  moved.step();
+  engine.emplace(std::move(moved));
   Kokkos::finalize();
   check(is_refused([&] { engine->verifier.verify({}, {}, std::vector<tokkos::DraftTree>{}, {}); }),
         "no verification after Kokkos");

@@ -149,6 +149,15 @@ RowEdits RandomStep::edits(std::size_t request, std::int64_t row) const {
   return edits;
 }
 
+RandomStep make_random_step_with_histories(std::int64_t vocabulary, std::int64_t active,
+                                           std::uint64_t seed) {
+  RandomStep result = make_random_step(vocabulary, active, seed);
+  for (std::size_t i = 0; i < result.step.states.size(); ++i) {
+    result.step.states[i].history = &result.step.histories[i];
+  }
+  return result;
+}
+
 std::vector<float> random_logits(std::size_t count, std::mt19937_64& random, bool special) {
   std::vector<float> logits(count);
   for (float& x : logits) {

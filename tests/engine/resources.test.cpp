@@ -68,7 +68,7 @@ TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabu
 
 TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", "[engine]",
                         ExecutionSpaces) {
-  const RandomStep step = make_random_step(500, 500, 5);
+  const RandomStep step = make_random_step_with_histories(500, 500, 5);
   const auto rows = static_cast<std::size_t>(step.rows);
   using MemorySpace = MemoryOf<TestType>;
   const Guarded<float, MemorySpace> logits(rows, 500, 0, {}), probabilities(rows, 500, 0, {});
@@ -101,7 +101,7 @@ TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", 
 
 TEMPLATE_LIST_TEST_CASE("every launch, allocation and region is labelled", "[engine]",
                         ExecutionSpaces) {
-  const RandomStep step = make_random_step(500, 500, 5);
+  const RandomStep step = make_random_step_with_histories(500, 500, 5);
   const auto rows = static_cast<std::size_t>(step.rows);
   using MemorySpace = MemoryOf<TestType>;
   const Guarded<float, MemorySpace> logits(rows, 500, 0, {});

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/sampler.hpp>
 
@@ -17,8 +18,7 @@ namespace tokkos::test {
 namespace {
 
 std::uint32_t generated_of(const OwnedStep& step, std::size_t request) {
-  const TokenHistory* history = step.states[request].history;
-  return history == nullptr ? 0 : static_cast<std::uint32_t>(history->generated().size());
+  return static_cast<std::uint32_t>(step.histories[request].generated().size());
 }
 
 std::uint32_t depth_of(const DraftTree& tree, std::int32_t node) {
@@ -41,7 +41,7 @@ TEST_CASE("Philox and FNV-1a by hand give the published answers", "[engine]") {
 
 TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose and id", "[engine]") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const RandomStep step = make_random_step(100, 100, seed);
+    const RandomStep step = make_random_step_with_histories(100, 100, seed);
     const StepRequests requests = step.step.requests();
     for (const Purpose purpose : {Purpose::sample, Purpose::draft, Purpose::bonus}) {
       const std::vector<float> uniforms = step_uniforms(requests, step.rows, purpose);
@@ -61,6 +61,21 @@ TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose an
       CHECK(uniforms == expected);
     }
   }
+}
+
+TEST_CASE("a request without a history has no place in its random stream", "[engine]") {
+  OwnedStep step;
+  step.add({});
+  step.add({});
+  step.states[1].history = nullptr;
+  try {
+    step_uniforms(step.requests(), 2);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.field() == "sequence_states.history");
+    CHECK(error.index() == 1);
+  }
+  CHECK_THROWS_AS(verify_uniforms(step.requests()), Error);
 }
 
 TEST_CASE("a request's uniforms do not depend on the others or on its place", "[engine]") {

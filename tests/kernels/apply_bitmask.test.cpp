@@ -43,7 +43,7 @@ void apply(const LogitBlock<Backend>& block, const Mask& mask) {
 
 template <class Logit>
 float masked_as(tokkos::MaskedValue value) {
-  const bool seed = value == tokkos::MaskedValue::seed;
+  const bool seed = value == tokkos::MaskedValue::lowest;
   return std::same_as<Logit, float> && seed ? -FLT_MAX : -infinity;
 }
 
@@ -76,7 +76,8 @@ TEMPLATE_LIST_TEST_CASE("the bitmask masks what it forbids in the listed rows on
   for (const std::int64_t vocabulary : {1, 2, 31, 32, 33, 64, 65, 4095, 4096, 4097, 8193, 50257}) {
     const std::int64_t width = (vocabulary + 31) / 32 + vocabulary % 2;
     for (const std::int64_t active : {std::int64_t{0}, vocabulary, (vocabulary + 1) / 2}) {
-      for (const auto value : {tokkos::MaskedValue::seed, tokkos::MaskedValue::negative_infinity}) {
+      for (const auto value :
+           {tokkos::MaskedValue::lowest, tokkos::MaskedValue::negative_infinity}) {
         const auto logits = random.logits(4 * vocabulary);
         const Mask mask{{3, 0, 2}, random.words(4 * width), width, 2, {active, value}};
         const LogitBlock<TestType> block(logits, vocabulary);

@@ -35,7 +35,7 @@ class Guarded {
   explicit Guarded(std::size_t size) : Guarded(size, 1, 0, {}) {}
 
   Vector<T, MemorySpace> vector() const {
-    return Vector<T, MemorySpace>(m_device.data() + zone, m_rows);
+    return vector_of<T, MemorySpace>(m_device.data() + zone, m_rows);
   }
   Matrix<T, MemorySpace> matrix() const {
     return Matrix<T, MemorySpace>(m_device.data() + zone,

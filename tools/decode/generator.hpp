@@ -167,7 +167,7 @@ class Generator {
       softmax(remaining, requests);
     }
     const StageTimer timer(m_statistics, Stage::draft_draws);
-    const Vector<TokenId, memory_space> tokens(m_tokens.data(), count);
+    const auto tokens = vector_of<TokenId, memory_space>(m_tokens.data(), count);
     for (std::int32_t i = 0; i < m_settings.tree.children[static_cast<std::size_t>(depth)]; ++i) {
       const std::int32_t child = first_child + i * width;
       m_sampler.sample_from_probabilities(
@@ -226,7 +226,7 @@ class Generator {
     {
       const StageTimer timer(m_statistics, Stage::sampling);
       m_sampler.sample_from_logits(logits, requests,
-                                   Vector<TokenId, memory_space>(m_tokens.data(), count));
+                                   vector_of<TokenId, memory_space>(m_tokens.data(), count));
       count_staged(m_sampler.staged_bytes());
       tokens = to_host(m_tokens, count);
     }

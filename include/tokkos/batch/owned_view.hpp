@@ -30,6 +30,10 @@ template <class View>
 class OwnedView {
  public:
   OwnedView() = default;
+  OwnedView(OwnedView&&) noexcept = default;
+  OwnedView& operator=(OwnedView&&) noexcept = default;
+  OwnedView(const OwnedView&) = delete;  // two owners would write to one memory
+  OwnedView& operator=(const OwnedView&) = delete;
   explicit OwnedView(View view) : m_held(std::make_shared<Held>(std::move(view))) {
     detail::release_at_finalize(m_held);
   }

@@ -52,7 +52,11 @@ class DraftVerifier {
   /// Verifies and waits for the result. The nodes of the batch are, request after request, the root
   /// (the last committed token) and then its draft nodes.
   /// @param model_probs [nodes, V] the target's distribution after each node; not written
-  /// @param draft_probs [nodes, V] what each node's token was drawn from; roots' rows are not read
+  /// @param draft_probs [nodes, V] what each node's token was drawn from; roots' rows are not read.
+  /// A
+  ///   deterministic drafter (n-grams, top-k) passes a 1 at the node's token and 0 elsewhere: q = 0
+  ///   there says that the token could not be drawn, and it is accepted whenever the target allows
+  ///   it
   /// @param trees one per request; an empty tree just draws the bonus token
   /// @param uniforms in [0, 1), independent of the drafts
   /// @param request_ids for the trace, may be empty

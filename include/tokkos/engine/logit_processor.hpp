@@ -20,11 +20,11 @@ namespace tokkos {
 /// Turns the logits of a step into probabilities: bias, penalties, mask, softmax with temperature,
 /// for a batch of requests with one row each, several rows, or one row per draft node.
 ///
-/// Mirrors the seed's class of the same name. Each call validates everything before it writes
-/// anything, stages its arrays in one blob, uploads that once and launches on the execution space
-/// instance that it was made with; host backends copy nothing. Histories and matchers come back as
-/// they were, also when something throws. One object is for one thread at a time; two objects are
-/// independent.
+/// Mirrors MLC-LLM's class of the same name (the seed of this library). Calls are asynchronous.
+/// Each validates everything before it writes anything, stages its arrays in one blob, uploads that
+/// once and launches on the execution space instance that it was made with; host backends copy
+/// nothing. Histories and matchers come back as they were, also when something throws. One object
+/// is for one thread at a time; two objects are independent.
 template <class ExecutionSpace>
 class LogitProcessor {
  public:
@@ -42,26 +42,27 @@ class LogitProcessor {
 
   /// Applies logit bias, penalties and masks to the logits, in this order.
   /// @param logits [n, V], n <= max_num_token, rows may be padded
-  /// @param row_status [n] or empty: invalid_edit
+  /// @param row_status [n] or empty: invalid_edit is ORed in (clear it between steps)
   /// @throws Error before anything is written; what a VocabularyMask throws passes on
   template <LogitType Logit, class... P>
   void inplace_update_logits(const Kokkos::View<Logit**, P...>& logits,
                              const StepRequests& requests,
                              const Vector<std::int32_t, memory_space>& row_status = {}) {
-    update_logits<Logit>(logits, requests, row_status);
+    update_logits<Logit>(rows_of<memory_space>(logits), requests, row_status);
   }
 
   /// Softmax with each request's temperature.
   /// @param logits [n, V], after inplace_update_logits
   /// @param probabilities [n, V] float32; may be exactly the logits
-  /// @param row_status [n] or empty: nan_logit, positive_infinity, empty
+  /// @param row_status [n] or empty: nan_logit, positive_infinity, empty are ORed in
   /// @throws Error before anything is written
   template <LogitType Logit, class... P>
   void compute_probs_from_logits(const Kokkos::View<Logit**, P...>& logits,
                                  const StepRequests& requests,
                                  const Matrix<float, memory_space>& probabilities,
                                  const Vector<std::int32_t, memory_space>& row_status = {}) {
-    compute_probabilities<Logit>(logits, requests, probabilities, row_status);
+    compute_probabilities<Logit>(rows_of<memory_space>(logits), requests, probabilities,
+                                 row_status);
   }
 
   /// Both in one: edits in place, then one read of the logits with mask and temperature, then what
@@ -73,7 +74,7 @@ class LogitProcessor {
   template <LogitType Logit, class... P>
   void process(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
                const StepOutputs<memory_space>& outputs, const StepOptions& options = {}) {
-    process_step<Logit>(logits, requests, outputs, options);
+    process_step<Logit>(rows_of<memory_space>(logits), requests, outputs, options);
   }
 
   std::int64_t max_num_token() const { return m_max_num_token; }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace tokkos {
@@ -27,7 +28,7 @@ std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows
                                  Purpose purpose = Purpose::sample);
 
 /// Draws one token per row: multinomial from given uniforms or from Philox, greedy where the
-/// temperature is at most 1e-5. One object is for one thread at a time.
+/// temperature is at most 1e-5. Asynchronous. One object is for one thread at a time.
 template <class ExecutionSpace>
 class Sampler {
  public:
@@ -43,15 +44,17 @@ class Sampler {
   /// @param requests their temperatures, and seeds and ids for Philox
   /// @param tokens [n], written: -1 for an unusable row
   /// @param uniforms [n] in [0, 1); empty: step_uniforms
-  /// @param row_status [n] or empty
+  /// @param row_status [n] or empty; bits are ORed in (clear it between steps)
   /// @throws Error before anything is written
-  template <LogitType Logit, class... P>
-  void sample_from_logits(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
+  template <class Element, class... P>
+  void sample_from_logits(const Kokkos::View<Element**, P...>& logits, const StepRequests& requests,
                           const Vector<TokenId, memory_space>& tokens,
                           std::span<const float> uniforms = {},
                           const Vector<std::int32_t, memory_space>& row_status = {},
                           GreedyTies ties = GreedyTies::uniform) {
-    sample<Logit>(logits, requests, tokens, uniforms, row_status, ties);
+    using Logit = std::remove_const_t<Element>;
+    static_assert(LogitType<Logit>, "logits are float, tokkos::bfloat16 or tokkos::float16");
+    sample<Logit>(rows_of<memory_space>(logits), requests, tokens, uniforms, row_status, ties);
   }
 
   /// Draws from given probabilities (see the kernel sample_from_probabilities).
@@ -65,7 +68,7 @@ class Sampler {
 
  private:
   template <LogitType Logit>
-  void sample(const Matrix<Logit, memory_space>& logits, const StepRequests& requests,
+  void sample(const Matrix<const Logit, memory_space>& logits, const StepRequests& requests,
               const Vector<TokenId, memory_space>& tokens, std::span<const float> uniforms,
               const Vector<std::int32_t, memory_space>& row_status, GreedyTies ties);
 

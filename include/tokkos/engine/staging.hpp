@@ -73,8 +73,8 @@ class Staging {
   template <class T>
   Vector<T, memory_space> on_device(Slot<T> slot) const {
     if (slot.count == 0) return {};
-    return Vector<T, memory_space>(reinterpret_cast<T*>(m_blob.get().data() + slot.offset),
-                                   slot.count);
+    return vector_of<T, memory_space>(reinterpret_cast<T*>(m_blob.get().data() + slot.offset),
+                                      slot.count);
   }
 
   /// The array as [count / columns, columns].

@@ -11,14 +11,14 @@ namespace tokkos {
 
 /// What a masked logit is set to.
 enum class MaskedValue {
-  seed,              ///< -FLT_MAX in float32, -infinity in 16 bits
+  lowest,            ///< -FLT_MAX in float32, -infinity in 16 bits
   negative_infinity  ///< -infinity always
 };
 
 struct BitmaskOptions {
   /// Tokens at or past it are masked, whatever their bits; in [1, V]. 0: V.
   std::int64_t active_vocabulary = 0;
-  MaskedValue masked_value = MaskedValue::seed;
+  MaskedValue masked_value = MaskedValue::lowest;
 };
 
 namespace detail {
@@ -47,7 +47,8 @@ void apply_bitmask_inplace(const ExecutionSpace& space,
                            const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
                            const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
                            const BitmaskOptions& options = {}) {
-  detail::apply_bitmask<ExecutionSpace, Logit>(space, logits, seq_ids, seq_ids, bitmask, options);
+  detail::apply_bitmask<ExecutionSpace, Logit>(space, rows_of<MemoryOf<ExecutionSpace>>(logits),
+                                               seq_ids, seq_ids, bitmask, options);
 }
 
 /// The same for a bitmask that holds the masked rows only: row seq_ids[i] of the logits is masked
@@ -60,7 +61,8 @@ void apply_bitmask_inplace(const ExecutionSpace& space,
                            const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows,
                            const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
                            const BitmaskOptions& options = {}) {
-  detail::apply_bitmask<ExecutionSpace, Logit>(space, logits, seq_ids, mask_rows, bitmask, options);
+  detail::apply_bitmask<ExecutionSpace, Logit>(space, rows_of<MemoryOf<ExecutionSpace>>(logits),
+                                               seq_ids, mask_rows, bitmask, options);
 }
 
 }  // namespace tokkos

@@ -47,7 +47,7 @@ void apply_logit_bias_inplace(
     const Vector<const TokenId, MemoryOf<ExecutionSpace>>& token_ids,
     const Vector<const float, MemoryOf<ExecutionSpace>>& logit_bias,
     const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status = {}) {
-  detail::apply_logit_bias<ExecutionSpace, Logit>(space, logits,
+  detail::apply_logit_bias<ExecutionSpace, Logit>(space, rows_of<MemoryOf<ExecutionSpace>>(logits),
                                                   {pos2seq_id, token_ids, logit_bias}, row_status);
 }
 

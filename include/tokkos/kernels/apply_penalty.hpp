@@ -59,7 +59,8 @@ void apply_penalty_inplace(const ExecutionSpace& space,
                            const Matrix<const float, MemoryOf<ExecutionSpace>>& penalties,
                            const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status = {}) {
   detail::apply_penalty<ExecutionSpace, Logit>(
-      space, logits, {seq_ids, pos2seq_id, token_ids, token_cnt, penalties}, row_status);
+      space, rows_of<MemoryOf<ExecutionSpace>>(logits),
+      {seq_ids, pos2seq_id, token_ids, token_cnt, penalties}, row_status);
 }
 
 /// The same after copying the edits to the host and checking them: rows, positions and tokens in

@@ -8,6 +8,7 @@
 #include <tokkos/kernels/workspace.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace tokkos {
 
@@ -21,9 +22,9 @@ void softmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
 
 namespace detail {
 /// [n, 1, V] as [n, V].
-template <class T, class MemorySpace, class View>
-Matrix<T, MemorySpace> without_middle_extent(const View& view) {
-  require(view.extent(1) == 1, "logits.extent", 1, static_cast<std::int64_t>(view.extent(1)),
+template <class View>
+auto without_middle_extent(const char* extent, const View& view) {
+  require(view.extent(1) == 1, extent, 1, static_cast<std::int64_t>(view.extent(1)),
           "1 (shape [n, 1, V])");
   return Kokkos::subview(view, Kokkos::ALL, 0, Kokkos::ALL);
 }
@@ -40,31 +41,31 @@ Matrix<T, MemorySpace> without_middle_extent(const View& view) {
 /// @param row_status [n] or empty: nan_logit, positive_infinity, empty, invalid_parameter
 /// @throws Error if a shape does not fit or the Views overlap otherwise (nothing is launched)
 /// Source: the seed's function of the same name, without its rounding of scaled maxima.
-template <class ExecutionSpace, LogitType Logit, class... P>
+template <class ExecutionSpace, class Element, class... P>
 void softmax_with_temperature(
-    const ExecutionSpace& space, const Kokkos::View<Logit**, P...>& logits,
+    const ExecutionSpace& space, const Kokkos::View<Element**, P...>& logits,
     const Vector<const float, MemoryOf<ExecutionSpace>>& temperature,
     const Matrix<float, MemoryOf<ExecutionSpace>>& probabilities,
     const Workspace<MemoryOf<ExecutionSpace>>& workspace,
     const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status = {}) {
+  using Logit = std::remove_const_t<Element>;
+  static_assert(LogitType<Logit>, "logits are float, tokkos::bfloat16 or tokkos::float16");
   LogitRows<Logit, MemoryOf<ExecutionSpace>> rows;
-  rows.logits = logits;
+  rows.logits = rows_of<MemoryOf<ExecutionSpace>>(logits);
   rows.temperature = temperature;
   softmax(space, rows, workspace.measures(rows.rows()), probabilities, row_status);
 }
 
-template <class ExecutionSpace, LogitType Logit, class... P, class... Q>
+template <class ExecutionSpace, class Element, class... P, class... Q>
 void softmax_with_temperature(
-    const ExecutionSpace& space, const Kokkos::View<Logit***, P...>& logits,
+    const ExecutionSpace& space, const Kokkos::View<Element***, P...>& logits,
     const Vector<const float, MemoryOf<ExecutionSpace>>& temperature,
     const Kokkos::View<float***, Q...>& probabilities,
     const Workspace<MemoryOf<ExecutionSpace>>& workspace,
     const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status = {}) {
-  using Space = MemoryOf<ExecutionSpace>;
-  const Matrix<Logit, Space> flat = detail::without_middle_extent<Logit, Space>(logits);
-  softmax_with_temperature(space, flat, temperature,
-                           detail::without_middle_extent<float, Space>(probabilities), workspace,
-                           row_status);
+  softmax_with_temperature(
+      space, detail::without_middle_extent("logits.extent", logits), temperature,
+      detail::without_middle_extent("probabilities.extent", probabilities), workspace, row_status);
 }
 
 }  // namespace tokkos

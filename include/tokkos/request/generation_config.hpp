@@ -12,7 +12,7 @@ namespace tokkos {
 
 /// How one request wants its tokens chosen.
 struct GenerationConfig {
-  /// Logits are divided by it; finite and >= 0, at most 1e-5 is greedy.
+  /// Logits are divided by it; finite and >= 0, at most 1e-5 is greedy (see GreedyTies for ties).
   float temperature = 1.0f;
   /// Subtracted once from each token generated before; finite.
   float presence_penalty = 0.0f;

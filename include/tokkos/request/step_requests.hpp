@@ -26,7 +26,7 @@ struct SequenceState {
 struct StepRequests {
   std::span<const GenerationConfig> generation_configs = {};  ///< [requests]
   std::span<const SequenceState> sequence_states = {};        ///< [requests]
-  std::span<const std::string> request_ids;                   ///< [requests], or empty
+  std::span<const std::string> request_ids = {};              ///< [requests], or empty
   /// [requests + 1], non-decreasing, from 0 to the number of rows.
   std::optional<std::span<const std::int32_t>> cum_num_token = {};
   /// [requests]; together with draft_token_indices or not at all.

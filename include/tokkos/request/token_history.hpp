@@ -22,7 +22,8 @@ struct TokenCount {
 class TokenHistory {
  public:
   TokenHistory() = default;
-  explicit TokenHistory(std::vector<TokenId> prompt) : m_prompt(std::move(prompt)) {}
+  /// @throws Error if a token is negative
+  explicit TokenHistory(std::vector<TokenId> prompt);
 
   /// Appends a generated token. Amortized O(1). @throws Error if it is negative.
   void commit(TokenId token);
@@ -33,6 +34,9 @@ class TokenHistory {
 
   std::span<const TokenId> prompt() const { return m_prompt; }
   std::span<const TokenId> generated() const { return m_generated; }
+
+  /// Largest token of the prompt, -1 if it is empty. O(1).
+  TokenId largest_prompt_token() const { return m_largest_prompt_token; }
 
   /// How often a token was generated (the prompt does not count).
   std::int32_t count(TokenId token) const;
@@ -45,6 +49,7 @@ class TokenHistory {
 
  private:
   std::vector<TokenId> m_prompt;
+  TokenId m_largest_prompt_token = -1;
   std::vector<TokenId> m_generated;
   std::vector<TokenCount> m_counts;
   std::unordered_map<TokenId, std::size_t> m_position;  // token -> index in m_counts

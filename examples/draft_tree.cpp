@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+// A draft tree of one request, verified losslessly. The drafter proposed 3 and 6 as the next token,
+// and after 3 the tokens 5; it was certain of each, so its distributions are one-hot.
+#include <tokkos/tokkos.hpp>
+
+#include <array>
+#include <iostream>
+#include <string>
+
+int main() {
+  const Kokkos::ScopeGuard kokkos;
+  using Space = Kokkos::DefaultExecutionSpace;
+  constexpr int vocabulary = 8;
+  // Nodes of the batch: the root (the last committed token), then the draft nodes.
+  const tokkos::DraftTree tree{.token_ids = {3, 5, 6}, .parents = {-1, 0, -1}};
+  constexpr int nodes = 4;
+
+  const Kokkos::View<float**, Kokkos::LayoutRight, Space> model("model", nodes, vocabulary);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Space> draft("draft", nodes, vocabulary);
+  const auto model_host = Kokkos::create_mirror_view(model);
+  const auto draft_host = Kokkos::create_mirror_view(draft);
+  model_host(0, 3) = 1.0f;  // after the committed tokens: 3
+  model_host(1, 5) = 1.0f;  // after 3: 5
+  model_host(2, 1) = 1.0f;  // after 3 5: 1
+  model_host(3, 0) = 1.0f;  // after 6: 0
+  for (int j = 0; j < 3; ++j) draft_host(j + 1, tree.token_ids[static_cast<std::size_t>(j)]) = 1.0f;
+  Kokkos::deep_copy(model, model_host);
+  Kokkos::deep_copy(draft, draft_host);
+
+  // In an engine: model_probs from a LogitProcessor step with draft_trees and draft_token_indices
+  // {-1, 0, 1, 2}, so that penalties and masks follow each node's own path.
+  tokkos::TokenHistory history({7});
+  const tokkos::GenerationConfig config;
+  const tokkos::SequenceState state{.history = &history};
+  const std::string id = "chat-1";
+  const std::array<std::int32_t, 2> cum_num_token{0, nodes};
+  const std::array<std::vector<std::int32_t>, 1> rows{{{-1, 0, 1, 2}}};
+  tokkos::StepRequests step{{&config, 1}, {&state, 1}, {&id, 1}};
+  step.cum_num_token = cum_num_token;
+  step.draft_trees = {{&tree, 1}};
+  step.draft_token_indices = rows;
+
+  tokkos::DraftVerifier verifier(Space(), nodes, vocabulary);
+  const auto verified =
+      verifier.verify(model, draft, {&tree, 1}, tokkos::verify_uniforms(step), {&id, 1});
+  std::cout << "accepted " << verified[0].accepted_nodes.size() << " drafts, tokens";
+  for (const tokkos::TokenId token : verified[0].tokens) {
+    history.commit(token);  // committing, and accepting in a matcher, is the engine's own
+    std::cout << ' ' << token;
+  }
+  std::cout << '\n';
+}
