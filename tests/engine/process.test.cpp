@@ -26,10 +26,10 @@ namespace {
 constexpr std::int64_t vocabulary = 4500;
 
 template <class Logit>
-std::vector<Logit> stored_logits(std::size_t count, std::uint64_t seed) {
+std::vector<Logit> stored_logits(std::size_t count, std::uint64_t seed, bool special = false) {
   std::mt19937_64 random(seed);
   std::vector<Logit> result;
-  for (const float x : random_logits(count, random, true)) result.push_back(narrow<Logit>(x));
+  for (const float x : random_logits(count, random, special)) result.push_back(narrow<Logit>(x));
   return result;
 }
 
@@ -76,7 +76,8 @@ TEMPLATE_LIST_TEST_CASE("process gives the bits of the calls that it stands for"
   const std::int64_t active = seed % 2 == 0 ? vocabulary : 4097;
   const RandomStep step = make_random_step_with_histories(vocabulary, active, seed);
   const auto rows = static_cast<std::size_t>(step.rows);
-  const auto values = stored_logits<typename TestType::logit>(rows * vocabulary, seed);
+  const bool special = seed == 4;  // NaN and infinities, which leave no row usable
+  const auto values = stored_logits<typename TestType::logit>(rows * vocabulary, seed, special);
   const StepRequests requests = step.step.requests();
   const Snapshot before(step);
   const Space space;
@@ -115,7 +116,9 @@ TEMPLATE_LIST_TEST_CASE("process gives the bits of the calls that it stands for"
   CHECK(probabilities.status.values() == status);
   CHECK((apart.intact() && both.intact() && tokens.intact() && probabilities.intact()));
   CHECK(Snapshot(step) == before);
-  CHECK(std::ranges::count(apart.tokens.values(), -1) < static_cast<std::ptrdiff_t>(rows));
+  const auto drawn = apart.tokens.values();
+  const auto unusable = static_cast<std::size_t>(std::ranges::count(drawn, -1));
+  CHECK((special ? unusable > 0 : 2 * unusable < rows));
 }
 
 TEMPLATE_LIST_TEST_CASE("process in place writes the probabilities over the logits", "[engine]",
