@@ -58,7 +58,7 @@ void merge_biases(std::span<const std::pair<TokenId, double>> list,
     float& sum = merged[kept - 1].second;
     const bool masks = sum < -FLT_MAX || merged[i].second < -FLT_MAX;
     sum = masks ? -std::numeric_limits<float>::infinity()
-                : std::clamp(sum + merged[i].second, -FLT_MAX, FLT_MAX);
+                : std::clamp(sum + merged[i].second, -0x1.fffffcp127f, 0x1.fffffcp127f);
   }
   merged.resize(kept);
 }

@@ -50,9 +50,7 @@ struct MaskChunks {
         static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places))};
     Logit* x = &logits(row, start);
     for (int first = team.team_rank() * width; first < places; first += team.team_size() * width) {
-      // No word is read past the active vocabulary.
-      const std::uint32_t allowed =
-          first < source.size ? source.template allowed<width>(first) : 0u;
+      const std::uint32_t allowed = source.template allowed<width>(first);
       if (allowed == all) continue;
       if (first + width <= places) {
         mask<width>(x + first, allowed, masked);

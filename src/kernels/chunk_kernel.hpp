@@ -42,12 +42,12 @@ struct ChunkSource {
   template <int width>
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t allowed(int first) const {
     constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
-    std::uint32_t bits = all;
+    const int left = size - first;
+    if (left <= 0) return 0;  // there need not be a word
+    std::uint32_t bits = left < width ? (1u << left) - 1u : all;
     if (mask_words != nullptr) {
       bits &= static_cast<std::uint32_t>(mask_words[first >> 5]) >> (first & 31);
     }
-    const int left = size - first;
-    if (left < width) bits &= left <= 0 ? 0u : (1u << left) - 1u;
     return bits;
   }
 };
@@ -149,6 +149,7 @@ KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& sou
   }
   team.team_reduce(Kokkos::Max<float>(maximum));
   team.team_reduce(Kokkos::BOr<std::int32_t>(bits));
+  team.team_barrier();  // other members read what was loaded
   if (maximum > FLT_MAX) bits |= RowStatus::positive_infinity;
   status = bits;
   return maximum + 0.0f;  // -0 becomes +0
@@ -194,6 +195,7 @@ KOKKOS_FUNCTION std::int64_t weigh_chunk(const Team& team, const float* x, float
                           : weigh_groups<width, false>(x + g, e + g, maximum, inverse.value);
   }
   team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
+  team.team_barrier();  // other members read the weights
   return sum;
 }
 

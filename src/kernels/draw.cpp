@@ -41,7 +41,6 @@ struct DrawTokens {
     std::int32_t status = 0;
     load_chunk<ExecutionSpace>(team, source, e, status);
     weigh_chunk<ExecutionSpace>(team, e, e, measures.chunk_maximum(row, chunk.index), inverse);
-    team.team_barrier();
     std::int64_t sum = 0;
     for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
     team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
@@ -55,6 +54,7 @@ struct DrawTokens {
         [&](std::int64_t prefix) {
           return WideProduct(static_cast<std::uint64_t>(prefix), w) > wanted;
         });
+    if (token.index < 0) return -1;  // the logits are no longer those that were measured
     return static_cast<TokenId>(chunk.index * chunk_size + token.index);
   }
 

@@ -28,12 +28,12 @@ KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, 
   float* x = chunk_buffer(team);
   std::int32_t status = 0;
   load_chunk<ExecutionSpace>(team, source, x, status);
-  team.team_barrier();
   int lowest = chunk_size;
   for (int j = team.team_rank(); j < source.size && lowest == chunk_size; j += team.team_size()) {
     if (x[j] == maximum) lowest = j;
   }
   team.team_reduce(Kokkos::Min<int>(lowest));
+  if (lowest == chunk_size) return -1;  // the logits are no longer those that were measured
   return static_cast<TokenId>(chunk * chunk_size + lowest);
 }
 

@@ -10,7 +10,8 @@ namespace tokkos {
 namespace {
 
 void check(std::int64_t max_rows, std::int64_t vocabulary) {
-  require(max_rows >= 0, "max_rows", std::nullopt, max_rows, "a number >= 0");
+  require(max_rows >= 0 && max_rows <= 2147483647, "max_rows", std::nullopt, max_rows,
+          "a number in [0, 2147483647]");
   require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocabulary", std::nullopt, vocabulary,
           "a vocabulary in [1, 2147483647]");
 }

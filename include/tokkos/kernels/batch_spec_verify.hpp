@@ -34,6 +34,7 @@ void batch_spec_verify(const ExecutionSpace& space,
 /// @param token_tree_first_child, token_tree_next_sibling [nodes], -1 for none
 /// @param uniform_samples [nodes], clamped to [0, 1 - 2^-24]
 /// @param token_tree_parent_ptr [batch] each tree's root on entry, its last accepted node on return
+///   (trees share no node: validate_token_trees checks that on the host)
 /// @param tree_status [batch] or empty: invalid_draft (rejected), broken_tree, invalid_parameter
 /// (NaN
 ///   uniform) and invalid_probability end that tree's walk at the last accepted node; with
