@@ -95,6 +95,7 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
   const auto rows = static_cast<std::int64_t>(probabilities.extent(0));
   check_call(rows, static_cast<std::int64_t>(probabilities.extent(1)), m_max_num_token,
              m_vocab_size);
+  check_matrix("probabilities", probabilities, rows, m_vocab_size);
   check_uniforms("uniforms", uniforms, rows);
   const TracedStage stage(m_trace_recorder, "sampling", {});
   if (rows == 0) return;
@@ -103,7 +104,11 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
   const auto uniform = m_staging.template add<float>(count);
   std::ranges::copy(uniforms, m_staging.host(uniform).begin());
   m_staging.upload(m_space);
-  tokkos::sample_from_probabilities(m_space, probabilities, m_staging.on_device(uniform), tokens,
+  // Tokens at or past the active vocabulary do not exist.
+  const auto active = static_cast<std::size_t>(m_active_vocabulary);
+  const Matrix<const float, memory_space> existing(
+      probabilities.data(), Kokkos::LayoutStride(count, probabilities.stride(0), active, 1));
+  tokkos::sample_from_probabilities(m_space, existing, m_staging.on_device(uniform), tokens,
                                     row_status);
 }
 

@@ -190,4 +190,17 @@ TEMPLATE_LIST_TEST_CASE("a sampler refuses wrong inputs and stays usable", "[eng
   CHECK(tokens.values() == std::vector<TokenId>{0, 2, 3});
 }
 
+TEMPLATE_LIST_TEST_CASE("given probabilities past the active vocabulary are never drawn",
+                        "[engine]", ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const std::vector<float> row = {0.5f, 0.5f, 0.0f, 0.0f, 1.0f};
+  const Guarded<float, MemorySpace> probabilities(1, 5, 0, row);
+  Guarded<TokenId, MemorySpace> tokens(1);
+  Sampler<TestType> sampler(TestType(), 1, 5, 2);
+  const std::vector<float> late = {0.999f};
+  sampler.sample_from_probabilities(probabilities.matrix(), late, tokens.vector());
+  Kokkos::fence("tokkos::test::sample");
+  CHECK(tokens.values() == std::vector<TokenId>{1});
+}
+
 }  // namespace tokkos::test
