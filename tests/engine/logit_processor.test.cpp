@@ -239,4 +239,18 @@ TEMPLATE_LIST_TEST_CASE("a step of no rows does nothing", "[engine]", ExecutionS
       processor.compute_probs_from_logits(logits.matrix(), StepRequests{}, logits.matrix()));
 }
 
+TEMPLATE_LIST_TEST_CASE("biases of one token that overflow together do not forbid it", "[engine]",
+                        ExecutionSpaces) {
+  OwnedStep step;
+  GenerationConfig config;
+  config.logit_bias = {{0, -3e38}, {0, -3e38}, {1, 3e38}, {1, 3e38}};
+  step.add(config);
+  const std::vector<float> values = {1.0f, 1.0f};
+  Guarded<float, MemoryOf<TestType>> logits(1, 2, 0, values);
+  LogitProcessor<TestType> processor(TestType(), 1, 2);
+  processor.inplace_update_logits(logits.matrix(), step.requests());
+  Kokkos::fence("tokkos::test::biases");
+  CHECK(logits.values() == std::vector<float>{-0x1.fffffcp127f, 0x1.fffffcp127f});
+}
+
 }  // namespace tokkos::test

@@ -110,7 +110,7 @@ TEST_CASE("a weight is 1 at the maximum and 0 far below it") {
   }
 }
 
-TEST_CASE("pairs merge to the same total in every order and grouping") {
+TEST_CASE("pairs have the same total in every order") {
   std::mt19937_64 random(10);
   for (const int count : {1, 2, 3, 64, 128}) {
     auto pairs = random_pairs(count, 20 + count);

@@ -40,6 +40,16 @@ OptionSet::OptionSet(const std::string& command, const std::string& summary,
 
   std::vector<const char*> words{command.c_str()};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  // cxxopts would take --flag=false as the flag given.
+  for (const Option& option : options) {
+    const std::string with_value = "--" + option.name + "=";
+    const auto given = std::ranges::find_if(
+        arguments, [&](const std::string& word) { return word.starts_with(with_value); });
+    if (option.placeholder.empty() && given != arguments.end()) {
+      throw Error("--" + option.name, std::nullopt,
+                  "given the value \"" + given->substr(with_value.size()) + "\"", "no value");
+    }
+  }
   try {
     const auto parsed = declared.parse(static_cast<int>(words.size()), words.data());
     if (!parsed.unmatched().empty()) {
