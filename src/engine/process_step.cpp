@@ -64,7 +64,7 @@ void LogitProcessor<ExecutionSpace>::process_step(const Matrix<Logit, memory_spa
     own = uniforms_of_valid_step(requests, rows, Purpose::sample);
     uniforms = own;
   }
-  if (draws) check_uniforms("uniforms", uniforms, rows);
+  if (!uniforms.empty() || draws) check_uniforms("uniforms", uniforms, rows);
   if (rows == 0) return;
   std::optional<TracedStage> update(std::in_place, m_trace_recorder, "update logits",
                                     requests.request_ids);

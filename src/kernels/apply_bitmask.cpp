@@ -4,6 +4,7 @@
 
 #include "kernels/check_views.hpp"
 #include "kernels/chunk_kernel.hpp"
+#include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/launch.hpp"
 
@@ -23,6 +24,7 @@ struct MaskChunks {
   std::int64_t active;
   std::int64_t chunks;
   Logit masked;
+  Vector<std::int32_t, Space> row_status;
 
   /// Masks `width` logits by the bits of `allowed`.
   template <int width>
@@ -36,19 +38,21 @@ struct MaskChunks {
     constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
     const std::int64_t row = seq_ids(team.league_rank() / chunks);
     const std::int64_t mask_row = mask_rows(team.league_rank() / chunks);
-    if (row < 0 || row >= static_cast<std::int64_t>(logits.extent(0)) || mask_row < 0 ||
-        mask_row >= static_cast<std::int64_t>(bitmask.extent(0))) {
-      return;
+    if (row < 0 || row >= static_cast<std::int64_t>(logits.extent(0))) return;
+    const bool has_bits = mask_row >= 0 && mask_row < static_cast<std::int64_t>(bitmask.extent(0));
+    if (!has_bits) {
+      Kokkos::single(Kokkos::PerTeam(team),
+                     [&]() { flag_row(row_status, row, RowStatus::invalid_edit); });
     }
     const std::int64_t start = team.league_rank() % chunks * chunk_size;
     const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
     const std::int64_t left = vocabulary - start;
     const int places = static_cast<int>(left < chunk_size ? left : chunk_size);
-    const std::int64_t left_active = active - start;
-    const ChunkSource<Logit> source{
-        &logits(row, start), bitmask.data() + mask_row * bitmask.stride(0) + start / 32,
-        static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places))};
+    const std::int64_t left_active = has_bits ? active - start : 0;
     Logit* x = &logits(row, start);
+    const ChunkSource<Logit> source{
+        x, has_bits ? bitmask.data() + mask_row * bitmask.stride(0) + start / 32 : nullptr,
+        static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places))};
     for (int first = team.team_rank() * width; first < places; first += team.team_size() * width) {
       const std::uint32_t allowed = source.template allowed<width>(first);
       if (allowed == all) continue;
@@ -71,7 +75,8 @@ void apply_bitmask(const ExecutionSpace& space,
                    const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
                    const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows,
                    const Matrix<const std::int32_t, MemoryOf<ExecutionSpace>>& bitmask,
-                   const BitmaskOptions& options) {
+                   const BitmaskOptions& options,
+                   const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
   if (seq_ids.extent(0) == 0) return;
@@ -84,6 +89,7 @@ void apply_bitmask(const ExecutionSpace& space,
       options.active_vocabulary == 0 ? vocabulary : options.active_vocabulary;
   const auto words = static_cast<std::int64_t>(bitmask.extent(1));
   check_matrix("logits", logits, rows, vocabulary);
+  check_optional_vector("row_status", row_status, rows);
   require(words >= (active + 31) / 32, "bitmask.extent", 1, words,
           "at least ceil(active vocabulary / 32) words");
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
@@ -95,7 +101,7 @@ void apply_bitmask(const ExecutionSpace& space,
   launch_teams("tokkos::apply_bitmask::chunks", space,
                static_cast<std::int64_t>(seq_ids.extent(0)) * chunks, chunk_team, 0,
                MaskChunks<ExecutionSpace, Logit>{logits, seq_ids, mask_rows, bitmask, active,
-                                                 chunks, masked});
+                                                 chunks, masked, row_status});
 }
 
 #define TOKKOS_INSTANTIATE(Space, Logit)                                                         \
@@ -103,7 +109,8 @@ void apply_bitmask(const ExecutionSpace& space,
                                             const Vector<const std::int32_t, MemoryOf<Space>>&,  \
                                             const Vector<const std::int32_t, MemoryOf<Space>>&,  \
                                             const Matrix<const std::int32_t, MemoryOf<Space>>&,  \
-                                            const BitmaskOptions&);
+                                            const BitmaskOptions&,                               \
+                                            const Vector<std::int32_t, MemoryOf<Space>>&);
 TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
 
 }  // namespace tokkos::detail

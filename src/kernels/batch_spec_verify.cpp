@@ -25,6 +25,13 @@ struct SeedRule {
 
   KOKKOS_FUNCTION void skip(const Team&, std::int32_t) const {}
 
+  /// Leaves no distribution at `parent`.
+  KOKKOS_FUNCTION void spoil(const Team& team, std::int32_t parent) const {
+    float* row = &model_probs(parent, 0);
+    for_own_places<ExecutionSpace>(team, static_cast<int>(model_probs.extent(1)),
+                                   [&](int v) { row[v] = 0.0f; });
+  }
+
   /// Exact sum of max(model - draft, 0) over the row; illegal is set if a number is no probability.
   KOKKOS_FUNCTION std::int64_t residual(const Team& team, const float* p, const float* q,
                                         int length, int& illegal) const {
@@ -49,13 +56,17 @@ struct SeedRule {
     const auto vocabulary = static_cast<int>(model_probs.extent(1));
     const float p = row[token];
     const float q = draft[token];
-    int illegal = is_illegal_probability(p) || is_illegal_probability(q) ? 1 : 0;
-    if (illegal == 0 && p >= u * q) return Verdict::accept;
+    const bool bad = is_illegal_probability(p) || is_illegal_probability(q);
+    const FirstLook look = agreed(team, bad          ? FirstLook::illegal
+                                        : p >= u * q ? FirstLook::accept
+                                                     : FirstLook::undecided);
+    if (look == FirstLook::accept) return Verdict::accept;
+    int illegal = 1;
     std::int64_t sum = 0;
-    if (illegal == 0) sum = residual(team, row, draft, vocabulary, illegal);
+    if (look == FirstLook::undecided) sum = residual(team, row, draft, vocabulary, illegal);
     team.team_barrier();  // every member has read the row
     if (illegal != 0) {
-      for_own_places<ExecutionSpace>(team, vocabulary, [&](int v) { row[v] = 0.0f; });
+      spoil(team, parent);
       status |= RowStatus::invalid_probability;
       return Verdict::stop;
     }
@@ -106,6 +117,7 @@ void batch_spec_verify(const ExecutionSpace& space,
                        const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& tree_status) {
   const Matrix<const float, MemoryOf<ExecutionSpace>> target = model_probs;
   check_trees(draft_probs, draft_tokens, target, trees, uniform_samples);
+  check_separate("draft_probs", draft_probs, "model_probs", target);
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
   check_optional_vector("tree_status", tree_status, batch);
   launch_teams("tokkos::batch_spec_verify::trees", space, batch, tree_team, 0,

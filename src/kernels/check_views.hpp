@@ -103,17 +103,31 @@ void check_measures(const RowMeasures<Space>& measures, std::int64_t rows,
   check_vector("measures.row_mass", measures.row_mass, rows);
 }
 
+/// Whether the address ranges of two matrices meet; rows that interleave count as overlapping.
+template <class T, class U, class Space>
+bool overlap(const Matrix<T, Space>& a, const Matrix<U, Space>& b) {
+  if (a.extent(0) == 0 || b.extent(0) == 0) return false;
+  const std::less<const void*> before;
+  const auto end = [](const auto& view) -> const void* {
+    return view.data() + (view.extent(0) - 1) * view.stride(0) + view.extent(1);
+  };
+  return before(a.data(), end(b)) && before(b.data(), end(a));
+}
+
+/// Throws if the two matrices share memory.
+template <class T, class U, class Space>
+void check_separate(const char* name, const Matrix<T, Space>& view, const std::string& other_name,
+                    const Matrix<U, Space>& other) {
+  if (!overlap(view, other)) return;
+  throw Error(name, std::nullopt, "a View that overlaps " + other_name, "separate memory");
+}
+
 /// Throws unless `out` [n, V] is exactly the logits, row by row, or shares no memory with them.
 template <LogitType Logit, class Space>
 void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& out) {
-  if (out.extent(0) == 0 || rows.logits.extent(0) == 0) return;
-  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  const auto end = [&](const auto& view) {
-    return address(view.data() + (view.extent(0) - 1) * view.stride(0) + view.extent(1));
-  };
-  if (end(out) <= address(rows.logits.data()) || end(rows.logits) <= address(out.data())) return;
-  const bool in_place = sizeof(Logit) == sizeof(float) &&
-                        address(out.data()) == address(rows.logits.data()) &&
+  if (!overlap(rows.logits, out)) return;
+  const void* logits = rows.logits.data();
+  const bool in_place = sizeof(Logit) == sizeof(float) && logits == out.data() &&
                         (out.extent(0) == 1 || out.stride(0) == rows.logits.stride(0)) &&
                         rows.row_index.data() == nullptr;
   if (!in_place) {

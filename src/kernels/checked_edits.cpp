@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/kernels/apply_bitmask.hpp>
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
 
@@ -43,7 +44,8 @@ void require_range(const char* field, std::size_t i, std::int64_t value, std::in
   }
 }
 
-/// Throws if a pair stands there twice; the Error names the later entry.
+/// Throws if a (row, token) stands there twice (token -1: the row alone); the Error names the later
+/// entry.
 void require_unique(const char* field,
                     const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs,
                     const char* expected) {
@@ -56,8 +58,8 @@ void require_unique(const char* field,
     const auto& pair = pairs[order[i]];
     if (pair != pairs[order[i - 1]]) continue;
     throw Error(field, static_cast<std::int64_t>(order[i]),
-                "a second entry for row " + std::to_string(pair.first) + ", token " +
-                    std::to_string(pair.second),
+                "a second entry for row " + std::to_string(pair.first) +
+                    (pair.second < 0 ? "" : ", token " + std::to_string(pair.second)),
                 expected);
   }
 }
@@ -122,11 +124,31 @@ void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t 
   require_unique("token_ids", pairs, "one penalty for each row and token");
 }
 
-#define TOKKOS_INSTANTIATE(Space)                                                 \
-  template void check_logit_bias<Space>(const Space&, std::int64_t, std::int64_t, \
-                                        const LogitBiasEdits<MemoryOf<Space>>&);  \
-  template void check_penalty<Space>(const Space&, std::int64_t, std::int64_t,    \
-                                     const PenaltyEdits<MemoryOf<Space>>&);
+template <class ExecutionSpace>
+void check_mask_rows(const ExecutionSpace& space, std::int64_t rows, std::int64_t mask_row_count,
+                     const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
+                     const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows) {
+  check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
+  const auto row = on_host(space, seq_ids);
+  const auto mask_row = on_host(space, mask_rows);
+  space.fence("tokkos::apply_bitmask::check");
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    require_range("seq_ids", i, row[i], rows);
+    require_range("mask_rows", i, mask_row[i], mask_row_count);
+    pairs[i] = {row[i], -1};
+  }
+  require_unique("seq_ids", pairs, "each row once");
+}
+
+#define TOKKOS_INSTANTIATE(Space)                                                          \
+  template void check_logit_bias<Space>(const Space&, std::int64_t, std::int64_t,          \
+                                        const LogitBiasEdits<MemoryOf<Space>>&);           \
+  template void check_penalty<Space>(const Space&, std::int64_t, std::int64_t,             \
+                                     const PenaltyEdits<MemoryOf<Space>>&);                \
+  template void check_mask_rows<Space>(const Space&, std::int64_t, std::int64_t,           \
+                                       const Vector<const std::int32_t, MemoryOf<Space>>&, \
+                                       const Vector<const std::int32_t, MemoryOf<Space>>&);
 TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE)
 
 }  // namespace tokkos::detail

@@ -65,8 +65,12 @@ struct DrawTokens {
     const float u = clamped_uniform(uniforms(row));
     TokenId token = -1;
     if (u != u) {
-      Kokkos::single(Kokkos::PerTeam(team),
-                     [&]() { flag_row(row_status, row, RowStatus::invalid_parameter); });
+      team.team_barrier();  // every member has read the row's total
+      Kokkos::single(Kokkos::PerTeam(team), [&]() {
+        flag_row(row_status, row, RowStatus::invalid_parameter);
+        measures.row_maximum(row) = negative_infinity;  // nothing else is made of the row
+        measures.row_mass(row) = 0;
+      });
     } else if (total.mass > 0) {
       const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
       if (inverse.greedy && ties == GreedyTies::lowest_id) {

@@ -75,10 +75,11 @@ struct Penalize {
     const float presence = edits.penalties(c, 0);
     const float frequency = edits.penalties(c, 1);
     const float repetition = edits.penalties(c, 2);
+    const std::int32_t count = edits.token_cnt(i);
     const bool finite = Kokkos::fabs(presence) <= FLT_MAX && Kokkos::fabs(frequency) <= FLT_MAX;
     const IeeeArithmetic ieee;
     if (token < 0 || token >= static_cast<std::int64_t>(logits.extent(1)) || !finite ||
-        !(repetition > 0.0f && repetition <= FLT_MAX)) {
+        !(repetition > 0.0f && repetition <= FLT_MAX) || count < 1) {
       flag_row(row_status, row, RowStatus::invalid_edit);
       return;
     }
@@ -90,8 +91,7 @@ struct Penalize {
     Logit& logit = logits(row, token);
     const float x = widen(logit);
     if (!is_editable(x)) return;
-    logit =
-        narrow<Logit>(saturated(penalized(x, presence, frequency, repetition, edits.token_cnt(i))));
+    logit = narrow<Logit>(saturated(penalized(x, presence, frequency, repetition, count)));
   }
 };
 

@@ -29,25 +29,19 @@ template <class Team, class Space>
 KOKKOS_FUNCTION RowTotal merge_row(const Team& team, const RowMeasures<Space>& measures,
                                    std::int64_t row, std::int64_t chunks,
                                    RowTemperature temperature, std::int32_t& status) {
-  float maximum = negative_infinity;
-  std::int32_t bits = 0;
+  PairMerge merge;
   for (std::int64_t c = team.team_rank(); c < chunks; c += team.team_size()) {
-    const ChunkPair pair = chunk_pair(measures, row, c);
-    if (pair.sum < 0) bits |= static_cast<std::int32_t>(-pair.sum);
-    maximum = pair.maximum > maximum ? pair.maximum : maximum;
+    merge.find(chunk_pair(measures, row, c));
   }
-  team.team_reduce(Kokkos::Max<float>(maximum));
-  team.team_reduce(Kokkos::BOr<std::int32_t>(bits));
-  if (bits == 0 && maximum == negative_infinity) bits |= RowStatus::empty;
-  if (!temperature.legal) bits |= RowStatus::invalid_parameter;
-  status = bits;
-  if (bits != 0) return {};
-  std::int64_t mass = 0;
+  team.team_reduce(Kokkos::Max<float>(merge.total.maximum));
+  team.team_reduce(Kokkos::BOr<std::int32_t>(merge.status));
+  status = merge.row_status() | (temperature.legal ? 0 : RowStatus::invalid_parameter);
+  if (status != 0) return {};
   for (std::int64_t c = team.team_rank(); c < chunks; c += team.team_size()) {
-    mass += ChunkShare::of(chunk_pair(measures, row, c), maximum, temperature.inverse).mass;
+    merge.add(chunk_pair(measures, row, c), temperature.inverse);
   }
-  team.team_reduce(Kokkos::Sum<std::int64_t>(mass));
-  return {maximum, mass};
+  team.team_reduce(Kokkos::Sum<std::int64_t>(merge.total.mass));
+  return merge.total;
 }
 
 /// f_c: what the weights of a chunk are multiplied by to become probabilities.

@@ -29,9 +29,23 @@ struct WalkEnd {
 /// What a rule says of a child.
 enum class Verdict { accept, reject, stop };
 
+/// What one look at a child's two probabilities says.
+enum class FirstLook { accept, illegal, undecided };
+
+/// Member 0's value of an enumeration or bool, for all: trees that wrongly share nodes rewrite each
+/// other's rows, and what the members of a team read then may differ, but never the way that they
+/// take.
+template <class Team, class Choice>
+KOKKOS_FORCEINLINE_FUNCTION Choice agreed(const Team& team, Choice value) {
+  int number = static_cast<int>(value);
+  team.team_broadcast(number, 0);
+  return static_cast<Choice>(number);
+}
+
 /// Walks tree `tree` from its root. The rule decides on one child at a time:
 /// rule.judge(team, parent, child, token, u, status) for a token inside the vocabulary, and
-/// rule.skip(team, child) for one outside. Every member takes the same steps, at most one per node.
+/// rule.skip(team, child) for one outside; rule.spoil(team, parent) ends a walk that met a uniform
+/// that is none. Every member takes the same steps, at most one per node.
 template <class Team, class Space, class Rule>
 KOKKOS_FUNCTION WalkEnd walk_tree(const Team& team, const TokenTrees<Space>& trees,
                                   const Vector<const TokenId, Space>& draft_tokens,
@@ -59,6 +73,7 @@ KOKKOS_FUNCTION WalkEnd walk_tree(const Team& team, const TokenTrees<Space>& tre
       const float u = clamped_uniform(uniforms(child));
       if (u != u) {
         end.status |= RowStatus::invalid_parameter;
+        rule.spoil(team, parent);
         return end;
       }
       verdict = rule.judge(team, parent, child, token, u, end.status);

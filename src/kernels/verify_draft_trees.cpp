@@ -105,14 +105,20 @@ struct LosslessRule {
 
   KOKKOS_FUNCTION void skip(const Team& team, std::int32_t child) const { note(team, child, 0.0f); }
 
+  KOKKOS_FUNCTION void spoil(const Team&, std::int32_t) const {}  // given rows are not written
+
   KOKKOS_FUNCTION Verdict judge(const Team& team, std::int32_t parent, std::int32_t child,
                                 TokenId token, float u, std::int32_t& status) const {
     const float p = mass(parent, child, token);
     const float q = given.draft_probs(child, token);
-    int illegal = is_illegal_probability(p) || is_illegal_probability(q) ? 1 : 0;
-    if (illegal == 0 && p > 0.0f && u * q < p) return Verdict::accept;
+    const bool bad = is_illegal_probability(p) || is_illegal_probability(q);
+    const FirstLook look = agreed(team, bad                     ? FirstLook::illegal
+                                        : p > 0.0f && u * q < p ? FirstLook::accept
+                                                                : FirstLook::undecided);
+    if (look == FirstLook::accept) return Verdict::accept;
+    int illegal = 1;
     std::int64_t sum = 0;
-    if (illegal == 0) sum = residual(team, parent, child, illegal);
+    if (look == FirstLook::undecided) sum = residual(team, parent, child, illegal);
     const float total = from_grid(sum);
     if (illegal != 0 || total > 1.01f) {  // a distribution leaves at most 1
       status |= RowStatus::invalid_probability;
@@ -147,9 +153,9 @@ struct VerifyLossless {
         return rule.fill(team, end.node, -1, start, length, p);
       };
       // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
-      bonus =
-          draw_from_row<ExecutionSpace>(team, vocabulary, fill, given.bonus_uniforms(tree),
-                                        with_buffer.buffer, !rule.is_residual(end.node), status);
+      const bool sums_to_one = agreed(team, !rule.is_residual(end.node));
+      bonus = draw_from_row<ExecutionSpace>(team, vocabulary, fill, given.bonus_uniforms(tree),
+                                            with_buffer.buffer, sums_to_one, status);
     }
     team.team_barrier();  // every member has read the root
     Kokkos::single(Kokkos::PerTeam(team), [&]() {

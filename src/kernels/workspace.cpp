@@ -52,6 +52,10 @@ RowMeasures<MemorySpace> Workspace<MemorySpace>::measures(std::int64_t rows) con
   const Kokkos::LayoutStride layout(n, chunks, chunks, 1);
   float* maxima = m_maxima.get().data();
   std::int64_t* sums = m_sums.get().data();
+  if (sums == nullptr && rows > 0) {
+    throw Error("Kokkos", std::nullopt, "finalized, or the workspace was moved from",
+                "a workspace that owns its memory");
+  }
   using Maxima = Matrix<float, MemorySpace>;
   using Sums = Matrix<std::int64_t, MemorySpace>;
   return {Maxima(maxima, layout), Sums(sums, layout),

@@ -86,6 +86,7 @@ int main(int argc, char* argv[]) {
   check(is_refused([&] { engine->verifier.verify({}, {}, std::vector<tokkos::DraftTree>{}, {}); }),
         "no verification after Kokkos");
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace after Kokkos");
+  check(is_refused([&] { engine->workspace.measures(2); }), "no measures after Kokkos");
   engine.reset();
   std::printf("%d promises broken\n", broken);
   return broken;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 // LogitProcessor::process against the calls that it stands for: the same bits, in fewer launches.
+#include <tokkos/core/error.hpp>
 #include <tokkos/engine/logit_processor.hpp>
 #include <tokkos/engine/sampler.hpp>
 
@@ -12,7 +13,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "backends.hpp"
@@ -138,6 +141,41 @@ TEMPLATE_LIST_TEST_CASE("process in place writes the probabilities over the logi
   Kokkos::fence("tokkos::test::process");
   CHECK(bits_of(in_place.logits.values()) == bits_of(apart.probabilities.values()));
   CHECK(in_place.tokens.values() == apart.tokens.values());
+}
+
+TEMPLATE_LIST_TEST_CASE("process refuses uniforms that are none and writes nothing", "[engine]",
+                        ExecutionSpaces) {
+  const RandomStep step = make_random_step_with_histories(vocabulary, vocabulary, 8);
+  const auto rows = static_cast<std::size_t>(step.rows);
+  const auto values = stored_logits<float>(rows * vocabulary, 8);
+  StepViews<Backend<TestType, float>> views(rows, values);
+  LogitProcessor<TestType> processor(TestType(), step.rows, vocabulary);
+  const bool draws = GENERATE(true, false);
+  struct Bad {
+    std::vector<float> uniforms;
+    std::string field;
+  };
+  std::vector<Bad> all{{std::vector<float>(rows - 1, 0.5f), "uniforms.size"}};
+  for (const float u : {-0.1f, 1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    all.push_back({std::vector<float>(rows, 0.5f), "uniforms"});
+    all.back().uniforms.back() = u;
+  }
+  for (const Bad& bad : all) {
+    StepOutputs<MemoryOf<TestType>> outputs;
+    outputs.probabilities = views.probabilities.matrix();
+    if (draws) outputs.tokens = views.tokens.vector();
+    try {
+      processor.process(views.logits.matrix(), step.step.requests(), outputs,
+                        {.uniforms = bad.uniforms});
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.field() == bad.field);
+    }
+  }
+  Kokkos::fence("tokkos::test::process");
+  CHECK(bits_of(views.logits.values()) == bits_of(values));
+  CHECK(views.probabilities.values() == std::vector<float>(rows * vocabulary));
+  CHECK((views.tokens.values() == std::vector<TokenId>(rows) && views.intact()));
 }
 
 TEMPLATE_LIST_TEST_CASE("process takes at most four launches for one output", "[engine]",

@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -47,13 +48,18 @@ TEST_CASE("a row's uniform is Philox of its request's seed, position, purpose an
       const std::vector<float> uniforms = step_uniforms(requests, step.rows, purpose);
       std::vector<float> expected;
       for (std::size_t i = 0; i < requests.size(); ++i) {
+        std::vector<std::int32_t> nodes_before;
         for (std::int64_t row = requests.first_row(i); row < requests.end_row(i); ++row) {
           std::uint32_t position = generated_of(step.step, i);
+          std::int32_t node = -1;
           if (step.step.indices) {
             const auto local = static_cast<std::size_t>(row - requests.first_row(i));
-            position += depth_of((*step.step.trees)[i], (*step.step.indices)[i][local]);
+            node = (*step.step.indices)[i][local];
+            position += depth_of((*step.step.trees)[i], node);
           }
-          expected.push_back(philox_by_hand(step.step.configs[i].seed, position, 0,
+          const auto draw = static_cast<std::uint32_t>(std::ranges::count(nodes_before, node));
+          nodes_before.push_back(node);
+          expected.push_back(philox_by_hand(step.step.configs[i].seed, position, draw,
                                             static_cast<std::uint32_t>(purpose),
                                             fnv_by_hand(step.step.ids[i])));
         }
@@ -88,6 +94,23 @@ TEST_CASE("a request's uniforms do not depend on the others or on its place", "[
   two.add(config);
   two.ids = {"y", "x"};
   CHECK(step_uniforms(one.requests(), 1)[0] == step_uniforms(two.requests(), 2)[1]);
+}
+
+TEST_CASE("several rows of one request draw independently, siblings share their position's uniform",
+          "[engine]") {
+  OwnedStep step;
+  step.add({});
+  step.add({});
+  step.ids = {"drafts", "several"};
+  step.trees = {{{1, 2, 3}, {-1, -1, 0}}, {}};
+  step.indices = {{-1, 0, 1, 2}, {-1, -1, -1}};
+  step.cum_num_token = {0, 4, 7};
+  const std::vector<float> uniforms = step_uniforms(step.requests(), 7);
+  CHECK(uniforms[1] == uniforms[2]);
+  CHECK(std::set<float>(uniforms.begin(), uniforms.end()).size() == 6);
+  for (std::uint32_t draw = 0; draw < 3; ++draw) {
+    CHECK(uniforms[4 + draw] == philox_by_hand(0, 0, draw, 0, fnv_by_hand("several")));
+  }
 }
 
 TEST_CASE("verification's uniforms are Philox of node and depth, the bonus's of its own purpose",

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/kernels/apply_bitmask.hpp>
 
+#include <tokkos/core/row_status.hpp>
+
 #include "backends.hpp"
+#include "kernels/guarded.hpp"
 #include "kernels/logit_block.hpp"
 #include "reference/random_values.hpp"
 
@@ -12,6 +15,7 @@
 #include <cfloat>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace {
@@ -30,14 +34,15 @@ struct Mask {
 };
 
 template <class Backend>
-void apply(const LogitBlock<Backend>& block, const Mask& mask) {
+void apply(const LogitBlock<Backend>& block, const Mask& mask,
+           const tokkos::Vector<std::int32_t, typename Backend::memory_space>& row_status = {}) {
   using Memory = typename Backend::memory_space;
   const typename Backend::execution_space space;
   const auto seq_ids = on_device<Memory>(mask.seq_ids);
   const auto words = on_device<Memory>(mask.words, mask.width, mask.padding, std::int32_t{-1});
   tokkos::apply_bitmask_inplace(space, block.logits(), seq_ids,
                                 without_padding<const std::int32_t>(words, mask.width),
-                                mask.options);
+                                mask.options, row_status);
   space.fence("tokkos::test::apply");
 }
 
@@ -161,15 +166,94 @@ TEMPLATE_LIST_TEST_CASE("an active vocabulary below 1 or above V is an error", "
   CHECK(block.patterns() == before);
 }
 
-TEMPLATE_LIST_TEST_CASE("a listed row outside the logits or the bitmask is left out", "",
+TEMPLATE_LIST_TEST_CASE("a row outside the logits is left out, one without bits is masked whole",
+                        "", Backends) {
+  using Logit = typename TestType::logit;
+  using Memory = typename TestType::memory_space;
+  constexpr std::int64_t vocabulary = 5000;
+  for (const std::int32_t without_bits : {2, 3, 4}) {
+    RandomValues random(6);
+    const auto logits = random.logits(5 * vocabulary);
+    const LogitBlock<TestType> block(logits, vocabulary);
+    const std::int64_t width = (vocabulary + 31) / 32;
+    Mask mask{{-1, 5, 1, without_bits}, random.words(2 * width), width, 0, {}};
+    const Guarded<std::int32_t, Memory> status(5);
+    apply(block, mask, status.vector());
+    mask.seq_ids = {1, without_bits};
+    mask.words.resize(5 * width);  // rows of bits that allow nothing
+    CHECK(block.patterns() == expected_patterns<Logit>(logits, vocabulary, mask));
+    std::vector<std::int32_t> expected(5);
+    expected[without_bits] = tokkos::RowStatus::invalid_edit;
+    CHECK(Guarded(status).values() == expected);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a row of bits out of range masks the whole row and sets its status", "",
                         Backends) {
   using Logit = typename TestType::logit;
-  const std::vector<float> logits(12, 1.0f);
-  const LogitBlock<TestType> block(logits, 4);
-  Mask mask{{-1, 3, 2, 1}, {0, 0}, 1, 0, {}};  // two rows of bits for three rows of logits
-  apply(block, mask);
-  mask.seq_ids = {1};
-  CHECK(block.patterns() == expected_patterns<Logit>(logits, 4, mask));
+  using Memory = typename TestType::memory_space;
+  const typename TestType::execution_space space;
+  for (const std::int32_t bad : {-1, 2, 2147483647}) {
+    const LogitBlock<TestType> block(std::vector<float>(3 * 8, 1.0f), 8);
+    const auto rows = on_device<Memory>(std::vector<std::int32_t>{0, 2});
+    const auto mask_rows = on_device<Memory>(std::vector<std::int32_t>{1, bad});
+    const auto words = on_device<Memory>(std::vector<std::int32_t>{0, 0x0f}, 1, 0, 0);
+    const Guarded<std::int32_t, Memory> status(3);
+    const auto checked = thrown_by([&] {
+      tokkos::apply_bitmask_inplace_checked(space, block.logits(), rows, mask_rows,
+                                            without_padding<const std::int32_t>(words, 1), {},
+                                            status.vector());
+    });
+    REQUIRE(checked.has_value());
+    CHECK(checked->field() == "mask_rows");
+    CHECK(checked->index() == 1);
+    CHECK(checked->value() == std::to_string(bad));
+    CHECK(block.patterns() == std::vector<std::uint32_t>(24, pattern_of<Logit>(1.0f)));
+    tokkos::apply_bitmask_inplace(space, block.logits(), rows, mask_rows,
+                                  without_padding<const std::int32_t>(words, 1), {},
+                                  status.vector());
+    space.fence("tokkos::test::apply");
+    std::vector<std::uint32_t> expected(24, pattern_of<Logit>(1.0f));
+    for (int v = 4; v < 8; ++v) expected[v] = pattern_of<Logit>(masked_as<Logit>({}));
+    for (int v = 16; v < 24; ++v) expected[v] = pattern_of<Logit>(masked_as<Logit>({}));
+    CHECK(block.patterns() == expected);
+    CHECK(Guarded(status).values() ==
+          std::vector<std::int32_t>{0, 0, tokkos::RowStatus::invalid_edit});
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("the checked variant names a bad or repeated row and changes nothing", "",
+                        Backends) {
+  using Logit = typename TestType::logit;
+  using Memory = typename TestType::memory_space;
+  const typename TestType::execution_space space;
+  const auto words = on_device<Memory>(std::vector<std::int32_t>{1, 2, 4, 8}, 1, 0, 0);
+  const auto bits = without_padding<const std::int32_t>(words, 1);
+  const LogitBlock<TestType> block(std::vector<float>(4 * 8, 1.0f), 8);
+  const auto before = block.patterns();
+  struct Bad {
+    std::vector<std::int32_t> rows;
+    std::int64_t index;
+    std::string value;
+  };
+  for (const Bad& bad :
+       {Bad{{0, 1, -1}, 2, "-1"}, Bad{{4, 1}, 0, "4"}, Bad{{0, 1, 2147483647, 0}, 2, "2147483647"},
+        Bad{{3, 1, 2, 3}, 3, "a second entry for row 3"},
+        Bad{{1, 1}, 1, "a second entry for row 1"}}) {
+    const auto rows = on_device<Memory>(bad.rows);
+    const auto error = thrown_by(
+        [&] { tokkos::apply_bitmask_inplace_checked(space, block.logits(), rows, bits); });
+    REQUIRE(error.has_value());
+    CHECK(error->field() == "seq_ids");
+    CHECK(error->index() == bad.index);
+    CHECK(error->value() == bad.value);
+    CHECK(block.patterns() == before);
+  }
+  const auto rows = on_device<Memory>(std::vector<std::int32_t>{2, 0});
+  tokkos::apply_bitmask_inplace_checked(space, block.logits(), rows, bits);
+  space.fence("tokkos::test::apply");
+  CHECK(block.patterns() == expected_patterns<Logit>(std::vector<float>(32, 1.0f), 8,
+                                                     {{2, 0}, {1, 2, 4, 8}, 1, 0, {}}));
 }
 
 TEMPLATE_LIST_TEST_CASE("no rows to mask are legal", "", Backends) {

@@ -153,7 +153,7 @@ TEMPLATE_LIST_TEST_CASE("batch_spec_verify does nothing without trees", "[verify
 TEMPLATE_LIST_TEST_CASE("batch_spec_verify rejects arrays whose shapes do not fit", "[verify]",
                         ExecutionSpaces) {
   using MemorySpace = MemoryOf<TestType>;
-  const Guarded<float, MemorySpace> probs(4, 5, 0, {});
+  const Guarded<float, MemorySpace> probs(4, 5, 0, {}), drafts(4, 5, 0, {});
   const Guarded<float, MemorySpace> narrow(4, 4, 0, {}), short_probs(3, 5, 0, {});
   const Guarded<float, MemorySpace> uniforms(4), short_uniforms(3);
   const Guarded<std::int32_t, MemorySpace> nodes(4), short_nodes(3), roots(1), status(1), two(2);
@@ -162,18 +162,43 @@ TEMPLATE_LIST_TEST_CASE("batch_spec_verify rejects arrays whose shapes do not fi
     batch_spec_verify(TestType(), q.matrix(), tokens.vector(), p.matrix(), first.vector(),
                       next.vector(), u.vector(), parent.vector(), bits.vector());
   };
-  CHECK_NOTHROW(verify(probs, nodes, probs, nodes, nodes, uniforms, roots, status));
-  CHECK_NOTHROW(batch_spec_verify(TestType(), probs.matrix(), nodes.vector(), probs.matrix(),
+  CHECK_NOTHROW(verify(drafts, nodes, probs, nodes, nodes, uniforms, roots, status));
+  CHECK_NOTHROW(batch_spec_verify(TestType(), drafts.matrix(), nodes.vector(), probs.matrix(),
                                   nodes.vector(), nodes.vector(), uniforms.vector(),
                                   roots.vector()));
   CHECK_THROWS_AS(verify(narrow, nodes, probs, nodes, nodes, uniforms, roots, status), Error);
   CHECK_THROWS_AS(verify(short_probs, nodes, probs, nodes, nodes, uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, short_nodes, probs, nodes, nodes, uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, nodes, narrow, nodes, nodes, uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, nodes, probs, short_nodes, nodes, uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, nodes, probs, nodes, short_nodes, uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, nodes, probs, nodes, nodes, short_uniforms, roots, status), Error);
-  CHECK_THROWS_AS(verify(probs, nodes, probs, nodes, nodes, uniforms, roots, two), Error);
+  CHECK_THROWS_AS(verify(drafts, short_nodes, probs, nodes, nodes, uniforms, roots, status), Error);
+  CHECK_THROWS_AS(verify(drafts, nodes, narrow, nodes, nodes, uniforms, roots, status), Error);
+  CHECK_THROWS_AS(verify(drafts, nodes, probs, short_nodes, nodes, uniforms, roots, status), Error);
+  CHECK_THROWS_AS(verify(drafts, nodes, probs, nodes, short_nodes, uniforms, roots, status), Error);
+  CHECK_THROWS_AS(verify(drafts, nodes, probs, nodes, nodes, short_uniforms, roots, status), Error);
+  CHECK_THROWS_AS(verify(drafts, nodes, probs, nodes, nodes, uniforms, roots, two), Error);
+}
+
+TEMPLATE_LIST_TEST_CASE("batch_spec_verify refuses one matrix for draft and model", "[verify]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const Guarded<float, MemorySpace> both(9, 5, 0, {}), uniforms(4);
+  const Guarded<std::int32_t, MemorySpace> nodes(4), roots(1);
+  const auto rows = [&](int first) {
+    return Matrix<float, MemorySpace>(both.matrix().data() + 5 * first,
+                                      Kokkos::LayoutStride(4, 5, 5, 1));
+  };
+  const auto verify = [&](int first) {
+    batch_spec_verify(TestType(), rows(first), nodes.vector(), rows(4), nodes.vector(),
+                      nodes.vector(), uniforms.vector(), roots.vector());
+  };
+  for (const int first : {1, 4, 5}) {
+    try {
+      verify(first);
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.field() == "draft_probs");
+      CHECK(error.value().find("model_probs") != std::string::npos);
+    }
+  }
+  CHECK_NOTHROW(verify(0));
 }
 
 }  // namespace tokkos::test

@@ -5,6 +5,7 @@
 #include <tokkos/core/row_status.hpp>
 
 #include "backends.hpp"
+#include "kernels/guarded.hpp"
 #include "kernels/row_batch.hpp"
 #include "reference/random_values.hpp"
 
@@ -185,6 +186,32 @@ TEMPLATE_LIST_TEST_CASE("uniforms below 0 or from 1 on are clamped, NaN flags th
   CHECK(results.tokens == std::vector<std::int32_t>{0, 0, 99, 99, 99, -1, 50});
   CHECK(results.status ==
         std::vector<std::int32_t>{0, 0, 0, 0, 0, tokkos::RowStatus::invalid_parameter, 0});
+}
+
+TEMPLATE_LIST_TEST_CASE("a row whose uniform is NaN yields nothing after the draw", "", Backends) {
+  using Memory = typename TestType::memory_space;
+  const typename TestType::execution_space space;
+  RowBatch batch;
+  batch.vocabulary = 5000;
+  batch.logits.assign(5000, 0.0f);
+  batch.row_index.assign(2, 0);
+  const DeviceRows<TestType> data(batch);
+  const auto uniforms = on_device<Memory>(std::vector<float>{not_a_number, 0.5f});
+  Guarded<std::int32_t, Memory> tokens(2);
+  Guarded<float, Memory> sums(2);
+  tokkos::measure(space, data.rows, data.measures, data.status);
+  tokkos::draw(space, data.rows, data.measures, uniforms, tokens.vector(), data.status);
+  tokkos::log_sum_exp(space, data.rows, data.measures, sums.vector());
+  tokkos::normalize(space, data.rows, data.measures, data.probabilities);
+  space.fence("tokkos::test::draw");
+  CHECK(tokens.values() == std::vector<std::int32_t>{-1, 2500});
+  CHECK(sums.values()[0] == -std::numeric_limits<float>::infinity());
+  CHECK(sums.values()[1] > 8.0f);
+  RowResults results;
+  data.read_probabilities(results);
+  const auto& p = results.probabilities;
+  CHECK(std::count(p.begin(), p.begin() + 5000, 0.0f) == 5000);
+  CHECK(std::count(p.begin() + 5000, p.end(), 0.0f) == 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("argmax is the lowest id of the maximum at any temperature", "", Backends) {

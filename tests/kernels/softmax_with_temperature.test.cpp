@@ -252,6 +252,29 @@ TEMPLATE_LIST_TEST_CASE("the seed's entry takes two extents, and three with 1 in
   CHECK(error->value() == "3");
 }
 
+TEMPLATE_LIST_TEST_CASE("draw and argmax after an in-place softmax stay inside the vocabulary", "",
+                        ExecutionSpaces) {
+  using Memory = typename TestType::memory_space;
+  const TestType space;
+  RandomValues random(90);
+  RowBatch batch;
+  batch.vocabulary = 9000;
+  batch.active = 8000;
+  batch.temperature = {0.0f, 1e-3f, 1.0f, 1000.0f};
+  batch.logits = random.logits(4 * 9000);
+  const DeviceRows<tokkos::test::Backend<TestType, float>> device(batch);
+  const auto in_place = device.block().logits();
+  const auto uniforms = on_device<Memory>(std::vector<float>(4, 0.999f));
+  const Kokkos::View<std::int32_t*, Memory> drawn("test::drawn", 4), largest("test::argmax", 4);
+  tokkos::softmax(space, device.rows, device.measures, in_place, device.status);
+  tokkos::draw(space, device.rows, device.measures, uniforms, drawn);
+  tokkos::argmax(space, device.rows, device.measures, largest);
+  space.fence("tokkos::test::in_place");
+  for (const auto& tokens : {on_host(drawn), on_host(largest)}) {
+    for (const std::int32_t token : tokens) CHECK((token >= -1 && token < 8000));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("in place gives the same bits as separate memory", "", ExecutionSpaces) {
   using Backend = tokkos::test::Backend<TestType, float>;
   const TestType space;

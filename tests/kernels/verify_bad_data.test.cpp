@@ -180,14 +180,47 @@ TEMPLATE_LIST_TEST_CASE("bad data in a tree sets its status and changes no other
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("an invalid probability empties the row in place", "[verify]",
+TEMPLATE_LIST_TEST_CASE("an invalid probability or uniform empties the row in place", "[verify]",
                         ExecutionSpaces) {
+  const bool of_uniform = GENERATE(false, true);
   Fixture fixture;
-  bad_model_prob(nan).plant(fixture);
+  if (of_uniform) {
+    fixture.data.uniforms[fixture.a] = nan;
+  } else {
+    bad_model_prob(nan).plant(fixture);
+  }
   const Verified verified = run<TestType>(fixture.data, false);
   const auto row = std::span(verified.model_probs)
                        .subspan(fixture.data.offset(fixture.root), fixture.data.width());
   CHECK(std::ranges::count(row, 0.0f) == vocabulary);
+}
+
+TEMPLATE_LIST_TEST_CASE("a draft row above 1 in all leaves no residual that is a distribution",
+                        "[verify]", ExecutionSpaces) {
+  // The model's row sums to 1.5: without the draft more than 1 is left.
+  Fixture fixture;
+  fixture.reject(fixture.a);
+  const auto row = fixture.data.model_row(fixture.root);
+  std::ranges::fill(row, 0.0f);
+  row[9] = row[10] = 0.75f;
+  std::ranges::fill(fixture.data.draft_row(fixture.a), 0.0f);
+  fixture.data.draft_row(fixture.a)[fixture.data.draft_tokens[fixture.a]] = 1.0f;
+  const Verified verified = run<TestType>(fixture.data, true);
+  CHECK(verified.status[Fixture::tree] == RowStatus::invalid_probability);
+  CHECK(verified.bonus_tokens[Fixture::tree] == -1);
+}
+
+TEMPLATE_LIST_TEST_CASE("trees that wrongly share nodes end within the arrays", "[verify]",
+                        ExecutionSpaces) {
+  const bool lossless = GENERATE(true, false);
+  Fixture fixture;
+  fixture.data.roots.assign(64, fixture.root);
+  fixture.data.bonus_uniforms.assign(64, 0.5f);
+  const Verified verified = run<TestType>(fixture.data, lossless);
+  CHECK(verified.guards_intact);
+  for (const std::int32_t node : verified.parent_ptr) {
+    CHECK((node == fixture.root || node == fixture.a || node == fixture.b || node == fixture.c));
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("a draft outside the vocabulary counts as if it were not there", "[verify]",

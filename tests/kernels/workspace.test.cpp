@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,9 @@ TEMPLATE_LIST_TEST_CASE("a workspace refuses sizes outside its range", "",
   CHECK(field_of([] { Workspace(1, -5); }) == "vocabulary");
   CHECK(field_of([] { Workspace(1, std::int64_t{1} << 31); }) == "vocabulary");
   CHECK(field_of([] { static_cast<void>(tokkos::workspace_bytes(-1, 5)); }) == "max_rows");
+  CHECK(field_of([] { Workspace(std::numeric_limits<std::int64_t>::max(), 2147483647); }) ==
+        "max_rows");
+  CHECK(field_of([] { Workspace(std::int64_t{1} << 52, 2147483647); }) == "max_rows");
   const Workspace workspace(4, 100);
   CHECK(field_of([&] { workspace.measures(5); }) == "rows");
   CHECK(field_of([&] { workspace.measures(-1); }) == "rows");

@@ -26,14 +26,21 @@ std::vector<tokkos::ChunkPair> random_pairs(int count, std::uint64_t seed) {
   return pairs;
 }
 
+/// The total by `threads` threads of which each takes every threads-th pair.
 tokkos::RowTotal merged(const std::vector<tokkos::ChunkPair>& pairs,
-                        tokkos::InverseTemperature inverse) {
-  tokkos::RowTotal total;
-  for (const auto& pair : pairs) total.maximum = std::max(total.maximum, pair.maximum);
-  for (const auto& pair : pairs) {
-    total.mass += tokkos::ChunkShare::of(pair, total.maximum, inverse).mass;
+                        tokkos::InverseTemperature inverse, std::size_t threads = 1) {
+  std::vector<tokkos::PairMerge> parts(threads);
+  for (std::size_t c = 0; c < pairs.size(); ++c) parts[c % threads].find(pairs[c]);
+  tokkos::PairMerge whole;
+  for (const auto& part : parts) {
+    whole.total.maximum = std::max(whole.total.maximum, part.total.maximum);
+    whole.status |= part.status;
   }
-  return total;
+  CHECK(whole.row_status() == 0);
+  parts.assign(threads, whole);
+  for (std::size_t c = 0; c < pairs.size(); ++c) parts[c % threads].add(pairs[c], inverse);
+  for (const auto& part : parts) whole.total.mass += part.total.mass;
+  return whole.total;
 }
 
 }  // namespace
@@ -110,7 +117,19 @@ TEST_CASE("a weight is 1 at the maximum and 0 far below it") {
   }
 }
 
-TEST_CASE("pairs have the same total in every order") {
+TEST_CASE("a row in which every chunk is empty, or one is unusable, is not summed") {
+  tokkos::PairMerge nothing;
+  CHECK(nothing.row_status() == 4);
+  for (int i = 0; i < 3; ++i) nothing.find({});
+  CHECK(nothing.row_status() == 4);
+  nothing.find({-infinity, -1});
+  CHECK(nothing.row_status() == 1);
+  nothing.find({2.0f, 1});
+  nothing.find({-infinity, -2});
+  CHECK(nothing.row_status() == 3);
+}
+
+TEST_CASE("pairs have the same total in every order, shared by any number of threads") {
   std::mt19937_64 random(10);
   for (const int count : {1, 2, 3, 64, 128}) {
     auto pairs = random_pairs(count, 20 + count);
@@ -118,7 +137,7 @@ TEST_CASE("pairs have the same total in every order") {
     const auto expected = merged(pairs, inverse);
     for (int i = 0; i < 10; ++i) {
       std::shuffle(pairs.begin(), pairs.end(), random);
-      const auto total = merged(pairs, inverse);
+      const auto total = merged(pairs, inverse, 1 + static_cast<std::size_t>(i));
       CHECK(total.maximum == expected.maximum);
       CHECK(total.mass == expected.mass);
     }

@@ -18,7 +18,8 @@ struct LogitRows {
   /// [n] temperatures, or [1] for all rows; <= 1e-5 is greedy. NaN, negative or infinite:
   /// RowStatus::invalid_parameter.
   Vector<const float, MemorySpace> temperature;
-  /// [n]: row of `logits` for each row, in [0, m). Empty: n = m and row i is logits[i].
+  /// [n]: row of `logits` for each row, in [0, m). Empty (null): n = m and row i is
+  /// logits[i].
   Vector<const std::int32_t, MemorySpace> row_index;
   VocabularyBitmask<MemorySpace> bitmask;
   /// Tokens at or past it do not exist; in [1, V], below 2^19. 0: V.

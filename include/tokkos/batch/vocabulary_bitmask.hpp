@@ -14,7 +14,8 @@ template <class MemorySpace>
 struct VocabularyBitmask {
   /// [m, w], w >= ceil(active vocabulary / 32), rows may be padded. Empty: every token is allowed.
   Matrix<const std::int32_t, MemorySpace> words;
-  /// [n]: row of `words` for each row, or -1 for a row without a mask. Empty: row i has words[i].
+  /// [n]: row of `words` for each row, or -1 for a row without a mask. Empty (null): row
+  /// i has words[i].
   Vector<const std::int32_t, MemorySpace> row_index;
 };
 

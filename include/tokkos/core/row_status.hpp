@@ -12,14 +12,15 @@ namespace tokkos {
 struct RowStatus {
   enum Bit : std::int32_t {
     ok = 0,
-    nan_logit = 1,            ///< an allowed logit is NaN
-    positive_infinity = 2,    ///< an allowed logit is +infinity
-    empty = 4,                ///< no token is allowed
-    zero_residual = 8,        ///< a residual distribution vanished within rounding and was not used
-    invalid_draft = 16,       ///< a draft token lies outside the vocabulary and was rejected
-    broken_tree = 32,         ///< a tree index out of range, or a cycle
-    invalid_edit = 64,        ///< an edit names a token outside the vocabulary and was left out
-    invalid_parameter = 128,  ///< a temperature or uniform that is not a legal number
+    nan_logit = 1,          ///< an allowed logit is NaN
+    positive_infinity = 2,  ///< an allowed logit is +infinity
+    empty = 4,              ///< no token is allowed
+    zero_residual = 8,      ///< a residual distribution vanished within rounding and was not used
+    invalid_draft = 16,     ///< a draft token lies outside the vocabulary and was rejected
+    broken_tree = 32,       ///< a tree index out of range, or a cycle
+    invalid_edit =
+        64,  ///< an edit was left out: its token, count, value or mask row is out of range
+    invalid_parameter = 128,    ///< a temperature or uniform that is not a legal number
     invalid_probability = 256,  ///< a given probability is NaN, negative or above 1.001
   };
 };

@@ -45,8 +45,9 @@ void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t 
 /// Penalties (0, 0, 1) change nothing. A count is converted to float32, so counts above 2^24 are
 /// rounded. Asynchronous on `space`; every (row, token) must be unique.
 /// @param logits [n, V] float32, bfloat16 or float16, rows may be padded
-/// @param row_status [n] or empty; an entry with a token outside [0, V) is left out and sets
-///   invalid_edit on its row; one with a position or row out of range is left out
+/// @param row_status [n] or empty; an entry with a token outside [0, V), a count < 1 or penalties
+///   out of range is left out and sets invalid_edit on its row; one with a position or row out of
+///   range is left out
 /// @throws Error if the lengths differ (nothing is launched)
 /// Source: the seed's kernel of the same name.
 template <class ExecutionSpace, LogitType Logit, class... Properties>

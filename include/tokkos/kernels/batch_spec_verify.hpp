@@ -35,12 +35,11 @@ void batch_spec_verify(const ExecutionSpace& space,
 /// @param uniform_samples [nodes], clamped to [0, 1 - 2^-24]
 /// @param token_tree_parent_ptr [batch] each tree's root on entry, its last accepted node on return
 ///   (trees share no node: validate_token_trees checks that on the host)
-/// @param tree_status [batch] or empty: invalid_draft (rejected), broken_tree, invalid_parameter
-/// (NaN
-///   uniform) and invalid_probability end that tree's walk at the last accepted node; with
-///   invalid_probability that node's row of model_probs is set to 0
-/// @throws Error if a shape does not fit or V >= 2^19 (nothing is launched)
-/// Source: the seed's kernel of the same name.
+/// @param tree_status [batch] or empty: invalid_draft (rejected), broken_tree, invalid_parameter (a
+///   uniform that is NaN) and invalid_probability end that tree's walk at the last accepted node;
+///   with the last two that node's row of model_probs is set to 0
+/// @throws Error if a shape does not fit, V >= 2^19 or draft_probs and model_probs overlap (nothing
+/// is launched) Source: the seed's kernel of the same name.
 template <class ExecutionSpace>
 void batch_spec_verify(
     const ExecutionSpace& space, const Matrix<const float, MemoryOf<ExecutionSpace>>& draft_probs,

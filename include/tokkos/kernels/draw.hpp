@@ -23,7 +23,7 @@ enum class GreedyTies {
 /// end, and a token of probability 0 is never drawn. Asynchronous on `space`; the same token
 /// everywhere.
 /// @param uniforms [n] in [0, 1); values outside are clamped to [0, 1 - 2^-24], NaN sets
-///   invalid_parameter
+///   invalid_parameter and ends the use of that row's measures: probabilities 0, log-sum-exp -inf
 /// @param tokens [n]: the tokens, -1 for an unusable row
 /// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
 /// @throws Error if a shape does not fit (nothing is launched)

@@ -13,9 +13,9 @@ namespace tokkos {
 /// Forbidden tokens, tokens at or past the active vocabulary and all tokens of an unusable row get
 /// exactly 0; so does a probability below FLT_MIN. Asynchronous on `space`; the same bits
 /// everywhere.
-/// @param probabilities [n, V] float32; for float32 logits it may be `rows.logits` itself (in
-/// place,
-///   without row_index), it may not overlap them otherwise
+/// @param probabilities [n, V] float32; for float32 logits it may be `rows.logits` itself, without
+///   row_index (in place: ask draw and argmax before, only log_sum_exp works after); it may not
+///   overlap them otherwise, not even with rows that interleave
 /// @throws Error if a shape does not fit or the Views overlap (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void normalize(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

@@ -33,7 +33,8 @@ class Workspace {
   /// @throws Error if max_rows < 0, vocabulary is not in [1, 2^31), or Kokkos is not initialized.
   Workspace(std::int64_t max_rows, std::int64_t vocabulary);
 
-  /// Views for `rows` rows. @throws Error if rows is not in [0, max_rows].
+  /// Views for `rows` rows. @throws Error if rows is not in [0, max_rows], or after
+  /// Kokkos::finalize.
   RowMeasures<MemorySpace> measures(std::int64_t rows) const;
 
   std::int64_t max_rows() const { return m_max_rows; }

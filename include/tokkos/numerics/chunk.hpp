@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tokkos/core/row_status.hpp>
 #include <tokkos/numerics/exact_sum.hpp>
 #include <tokkos/numerics/portable_exp.hpp>
 
@@ -63,6 +64,30 @@ struct ChunkShare {
 struct RowTotal {
   float maximum = -__builtin_huge_valf();
   std::int64_t mass = 0;
+};
+
+/// The merge of a row's pairs, in two passes: `find` sees every pair, then `add` sees every pair.
+/// Both take the pairs in any order. Threads that share the pairs merge their parts between the
+/// passes (the larger maximum, all bits) and after them (the sum of the masses): the total has the
+/// same bits however the pairs are shared.
+struct PairMerge {
+  RowTotal total;
+  std::int32_t status = 0;  ///< RowStatus bits of the unusable chunks
+
+  KOKKOS_FORCEINLINE_FUNCTION void find(const ChunkPair& pair) {
+    if (pair.sum < 0) status |= static_cast<std::int32_t>(-pair.sum);
+    total.maximum = pair.maximum > total.maximum ? pair.maximum : total.maximum;
+  }
+
+  /// Bits of the row once every pair was found; without any of them its mass may be summed.
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t row_status() const {
+    const bool nothing = status == 0 && total.maximum == -__builtin_huge_valf();
+    return nothing ? static_cast<std::int32_t>(RowStatus::empty) : status;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void add(const ChunkPair& pair, InverseTemperature inverse) {
+    total.mass += ChunkShare::of(pair, total.maximum, inverse).mass;
+  }
 };
 
 }  // namespace tokkos
