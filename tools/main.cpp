@@ -6,18 +6,23 @@
 #include <Kokkos_Core.hpp>
 
 #include "tools/command/bad_rows.hpp"
+#include "tools/command/kokkos_settings.hpp"
+#include "tools/command/option_set.hpp"
 #include "tools/command/thread_option.hpp"
 #include "tools/decode/decode.hpp"
 #include "tools/decode/text_file.hpp"
 #include "tools/info/info.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/verify/verify.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,41 +48,49 @@ Options:
 Exit status: 0 on success, 1 if rows have a bad status and --strict was given, 2 on any error.
 )";
 
-int decode(const std::vector<std::string>& arguments) {
-  std::string name = "decode";
-  std::vector<std::string> words = arguments;
-  std::vector<char*> pointers{name.data()};
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return tools::run_decode(static_cast<int>(words.size()) + 1, pointers.data());
-}
+struct Command {
+  const char* name;
+  tools::OptionSet (*parse)(std::span<const std::string>);
+  void (*run)(const tools::OptionSet&, std::ostream&);
+};
 
-int run_command(const std::string& command, const std::vector<std::string>& arguments) {
-  if (command == "info") return tools::run_info(arguments, std::cout), 0;
-  if (command == "decode") return decode(arguments);
-  if (command == "replay") return tools::run_replay(arguments, std::cout), 0;
-  if (command == "verify") return tools::run_verify(arguments, std::cout), 0;
-  throw Error("command", std::nullopt, command.empty() ? "missing" : "\"" + command + "\"",
+constexpr Command commands[] = {
+    {"info", tools::parse_info, tools::run_info},
+    {"decode", tools::parse_decode, tools::run_decode},
+    {"replay", tools::parse_replay, tools::run_replay},
+    {"verify", tools::parse_verify, tools::run_verify},
+};
+
+const Command& find_command(const std::string& name) {
+  for (const Command& command : commands) {
+    if (name == command.name) return command;
+  }
+  throw Error("command", std::nullopt, name.empty() ? "missing" : "\"" + name + "\"",
               "info, decode, replay or verify (see tokkos --help)");
 }
 
-bool wants_help(const std::string& argument) {
-  return argument == "--help" || argument == "-h";
-}
-
-int run(std::vector<std::string> arguments) {
-  const std::optional<int> threads = tools::take_threads(arguments);
-  const std::string command = arguments.empty() ? "" : arguments.front();
-  if (wants_help(command)) return std::cout << help, 0;
-  if (command == "--version") return std::cout << "tokkos " << version() << '\n', 0;
-  if (!arguments.empty()) arguments.erase(arguments.begin());
-
-  // Help works where no device does.
-  if (std::ranges::any_of(arguments, wants_help)) return run_command(command, arguments);
-  auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
-  if (threads) settings.set_num_threads(*threads);
-  const Kokkos::ScopeGuard kokkos(settings);
-  return run_command(command, arguments);
+void run(std::span<const std::string> arguments, std::optional<int> threads) {
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  const auto rest = arguments.subspan(std::min<std::size_t>(arguments.size(), 1));
+  if (name == "--help" || name == "-h" || name == "--version") {
+    if (!rest.empty()) {
+      throw Error("argument", std::nullopt, "\"" + rest.front() + "\"", "none after " + name);
+    }
+    std::cout << (name == "--version" ? std::string("tokkos ") + version() + "\n" : help);
+    return;
+  }
+  const Command& command = find_command(name);
+  const tools::OptionSet options = command.parse(rest);
+  if (options.wants_help()) {  // works where no device does
+    std::cout << options.help();
+    return;
+  }
+  if (const auto after = options.threads()) {
+    if (threads) throw Error("--threads", std::nullopt, "given 2 times", "once");
+    threads = after;
+  }
+  const Kokkos::ScopeGuard kokkos(tools::kokkos_settings(threads));
+  command.run(options, std::cout);
 }
 
 /// One line of printable UTF-8: messages may hold names and bytes from anywhere.
@@ -102,17 +115,24 @@ int fail(const std::string& message, int status) {
   return status;
 }
 
+int run_and_report(std::vector<std::string> arguments) {
+  try {
+    const std::optional<int> threads = tools::take_threads(arguments);
+    run(arguments, threads);
+  } catch (const tools::BadStatus& bad) {
+    tools::flush_results(std::cout);
+    return fail(bad.what(), 1);
+  }
+  tools::flush_results(std::cout);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char* argv[]) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an error like any other
   try {
-    const int status = run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
-    if (!std::cout.flush())
-      return fail("standard output is not writable, expected a place for it", 2);
-    return status;
-  } catch (const tools::BadStatus& bad) {
-    std::cout.flush();
-    return fail(bad.what(), 1);
+    return run_and_report(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const std::bad_alloc&) {
     return fail("memory is exhausted, expected more of it or a smaller input", 2);
   } catch (const std::exception& problem) {

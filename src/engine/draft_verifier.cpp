@@ -26,9 +26,9 @@ VerifyUniforms verify_uniforms(const StepRequests& requests) {
     uniforms.nodes.push_back(0.0f);  // the root's
     const DraftTree none;
     const DraftTree& tree = requests.draft_trees ? (*requests.draft_trees)[i] : none;
+    const std::vector<std::int32_t> depths = tree.depths();
     for (std::size_t j = 0; j < tree.size(); ++j) {
-      const auto node = static_cast<std::int32_t>(j);
-      const std::uint32_t position = generated + static_cast<std::uint32_t>(tree.depth(node));
+      const std::uint32_t position = generated + static_cast<std::uint32_t>(depths[j]);
       uniforms.nodes.push_back(
           philox_uniform(seed, position, static_cast<std::uint32_t>(j), Purpose::verify, stream));
     }

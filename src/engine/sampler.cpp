@@ -10,7 +10,6 @@
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace tokkos {
 
@@ -27,10 +26,12 @@ std::vector<float> uniforms_of_valid_step(const StepRequests& requests, std::int
     const std::size_t generated = generated_tokens(requests, i);
     const std::uint32_t stream = request_stream(requests.request_ids[i]);
     const std::int64_t first = requests.first_row(i);
-    std::unordered_map<std::int32_t, std::uint32_t> draws;  // rows so far of each node
+    std::vector<std::int32_t> depths;
+    if (requests.draft_trees) depths = (*requests.draft_trees)[i].depths();
+    std::vector<std::uint32_t> draws(depths.size() + 1);  // rows so far of each node, of -1 first
     for (std::int64_t row = first; row < requests.end_row(i); ++row) {
-      const std::int32_t node = requests.draft_node(i, row - first);
-      const std::int32_t depth = node == -1 ? 0 : (*requests.draft_trees)[i].depth(node);
+      const auto node = static_cast<std::size_t>(requests.draft_node(i, row - first) + 1);
+      const std::int32_t depth = node == 0 ? 0 : depths[node - 1];
       const auto position =
           static_cast<std::uint32_t>(generated) + static_cast<std::uint32_t>(depth);
       uniforms[static_cast<std::size_t>(row)] = philox_uniform(

@@ -10,11 +10,50 @@ namespace tokkos {
 
 namespace {
 
-void require_index(const std::string& field, std::size_t i, std::int64_t value, std::int64_t begin,
-                   std::int64_t end, const char* what) {
-  if (value >= begin && value < end) return;
+[[noreturn]] void refuse_index(const char* field, std::size_t i, std::int64_t value,
+                               std::int64_t begin, std::int64_t end, const char* what) {
   throw Error(field, static_cast<std::int64_t>(i), to_text(value),
               std::string(what) + " in [" + to_text(begin) + ", " + to_text(end) + ")");
+}
+
+// Trees are checked in every call of every step: a message is made only where it is thrown.
+void require_index(const char* field, std::size_t i, std::int64_t value, std::int64_t begin,
+                   std::int64_t end, const char* what) {
+  if (value < begin || value >= end) refuse_index(field, i, value, begin, end, what);
+}
+
+/// Follows every node upwards until -1 or a node that is known to lead there.
+void require_no_cycle(std::span<const std::int32_t> parents) {
+  const std::size_t nodes = parents.size();
+  std::vector<std::size_t> seen_from(nodes, nodes);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (std::int32_t j = static_cast<std::int32_t>(i); j != -1;) {
+      const auto node = static_cast<std::size_t>(j);
+      if (seen_from[node] == i) {
+        throw Error("parents", static_cast<std::int64_t>(i), to_text(parents[i]),
+                    "a parent that leads to -1, not a cycle");
+      }
+      if (seen_from[node] < i) break;
+      seen_from[node] = i;
+      j = parents[node];
+    }
+  }
+}
+
+void validate(const DraftTree& tree, std::int64_t vocabulary) {
+  const std::size_t nodes = tree.size();
+  if (tree.parents.size() != nodes) {
+    throw Error("parents.size", std::nullopt, std::to_string(tree.parents.size()),
+                "the number of draft tokens, " + std::to_string(nodes));
+  }
+  bool parents_first = true;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    require_index("token_ids", i, tree.token_ids[i], 0, vocabulary, "a token");
+    require_index("parents", i, tree.parents[i], -1, static_cast<std::int64_t>(nodes),
+                  "a node, or -1,");
+    parents_first = parents_first && tree.parents[i] < static_cast<std::int64_t>(i);
+  }
+  if (!parents_first) require_no_cycle(tree.parents);
 }
 
 }  // namespace
@@ -26,6 +65,17 @@ std::vector<std::int32_t> DraftTree::path(std::int32_t node) const {
     node = parents[static_cast<std::size_t>(node)];
   }
   return nodes;
+}
+
+std::vector<std::int32_t> DraftTree::depths() const {
+  std::vector<std::int32_t> depths(parents.size());
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    const auto node = static_cast<std::int32_t>(i);
+    const std::int32_t parent = parents[i];
+    const bool is_known = parent >= 0 && parent < node;  // parents mostly stand before children
+    depths[i] = is_known ? depths[static_cast<std::size_t>(parent)] + 1 : depth(node);
+  }
+  return depths;
 }
 
 std::int32_t DraftTree::depth(std::int32_t node) const {
@@ -42,30 +92,11 @@ std::int32_t DraftTree::depth(std::int32_t node) const {
 }
 
 void validate(const DraftTree& tree, std::int64_t vocabulary, std::int64_t request) {
-  const std::string field = "draft_trees[" + to_text(request) + "]";
-  const std::size_t nodes = tree.size();
-  if (tree.parents.size() != nodes) {
-    throw Error(field + ".parents.size", std::nullopt, std::to_string(tree.parents.size()),
-                "the number of draft tokens, " + std::to_string(nodes));
-  }
-  for (std::size_t i = 0; i < nodes; ++i) {
-    require_index(field + ".token_ids", i, tree.token_ids[i], 0, vocabulary, "a token");
-    require_index(field + ".parents", i, tree.parents[i], -1, static_cast<std::int64_t>(nodes),
-                  "a node, or -1,");
-  }
-  // Every node is followed upwards until -1 or a node that is known to lead there.
-  std::vector<std::size_t> seen_from(nodes, nodes);
-  for (std::size_t i = 0; i < nodes; ++i) {
-    for (std::int32_t j = static_cast<std::int32_t>(i); j != -1;) {
-      const auto node = static_cast<std::size_t>(j);
-      if (seen_from[node] == i) {
-        throw Error(field + ".parents", static_cast<std::int64_t>(i), to_text(tree.parents[i]),
-                    "a parent that leads to -1, not a cycle");
-      }
-      if (seen_from[node] < i) break;
-      seen_from[node] = i;
-      j = tree.parents[node];
-    }
+  try {
+    validate(tree, vocabulary);
+  } catch (const Error& error) {
+    throw Error("draft_trees[" + to_text(request) + "]." + error.field(), error.index(),
+                error.value(), error.expected());
   }
 }
 

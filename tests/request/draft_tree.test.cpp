@@ -5,12 +5,36 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <random>
 #include <vector>
 
 #include "request/error_of.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations = 0;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace tokkos::test {
 namespace {
@@ -32,6 +56,7 @@ TEST_CASE("a draft tree gives the path to each node", "[request]") {
   CHECK(tree.depth(-1) == 0);
   CHECK(tree.depth(2) == 3);
   CHECK(tree.depth(4) == 1);
+  CHECK(tree.depths() == Indices{1, 2, 3, 2, 1});
 }
 
 TEST_CASE("a draft tree may number children before parents", "[request]") {
@@ -39,6 +64,7 @@ TEST_CASE("a draft tree may number children before parents", "[request]") {
   CHECK_NOTHROW(validate(tree, vocabulary, 0));
   CHECK(tree.path(1) == Indices{2, 0, 1});
   CHECK(tree.depth(1) == 3);
+  CHECK(tree.depths() == Indices{2, 3, 1});
 }
 
 TEST_CASE("validation accepts trees and names what is wrong with others", "[request]") {
@@ -77,6 +103,13 @@ TEST_CASE("validation accepts trees and names what is wrong with others", "[requ
           }).names("parents"));
     CHECK_THROWS_AS(validate(DraftTree{{1}, {-1, 0}}, vocabulary, 3), Error);
   }
+}
+
+TEST_CASE("validating a right tree allocates nothing", "[request]") {
+  const DraftTree tree{{10, 11, 12, 13, 14}, {-1, 0, 1, 0, -1}};
+  const std::size_t before = allocations;
+  validate(tree, vocabulary, 1'000'000);
+  CHECK(allocations == before);
 }
 
 TEST_CASE("a long chain is validated in reasonable time", "[request]") {

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/thread_option.hpp"
+#include "tools/info/info.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
@@ -33,20 +35,25 @@ struct Outcome {
 };
 
 /// Runs the built program through the shell.
-Outcome run(const std::string& arguments) {
+/// @param environment assignments before it
+/// @param to where standard output goes; not there: it is caught
+Outcome run(const std::string& arguments, const std::string& environment = "",
+            const std::string& to = "") {
   const TemporaryFolder folder;
   const std::string out = folder.file("stdout");
   const std::string error = folder.file("stderr");
-  const int status =
-      std::system(("\"" TOKKOS_COMMAND "\" " + arguments + " > " + out + " 2> " + error).c_str());
+  const std::string command = environment + " \"" TOKKOS_COMMAND "\" " + arguments +
+                              (to.empty() ? " > " + out : to) + " 2> " + error;
+  const int status = std::system(command.c_str());
   REQUIRE(WIFEXITED(status));
   return {WEXITSTATUS(status), read_bytes(out), read_bytes(error)};
 }
 
 /// Checks for exit status 2 and one line on standard error, and returns that.
-std::string failure(const std::string& arguments) {
-  CAPTURE(arguments);
-  const Outcome outcome = run(arguments);
+std::string failure(const std::string& arguments, const std::string& environment = "",
+                    const std::string& to = "") {
+  CAPTURE(arguments, environment, to);
+  const Outcome outcome = run(arguments, environment, to);
   CHECK(outcome.status == 2);
   CHECK(outcome.out.empty());
   CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
@@ -98,21 +105,29 @@ TEST_CASE("a wrong command line ends in one line and exit status 2") {
   CHECK_THAT(failure("info more"), ContainsSubstring("more"));
   CHECK_THAT(failure("decode --no-such-option"), ContainsSubstring("no-such-option"));
   CHECK_THAT(failure("verify"), ContainsSubstring("--output is missing"));
-  CHECK_THAT(failure("info --threads"), ContainsSubstring("--threads is missing"));
+  CHECK_THAT(failure("info --threads"), ContainsSubstring("missing an argument"));
+  CHECK_THAT(failure("--threads"), ContainsSubstring("--threads is missing"));
   CHECK_THAT(failure("--threads 0 info"), ContainsSubstring("--threads is 0"));
   CHECK_THAT(failure("info --threads=two"), ContainsSubstring("--threads is two"));
   CHECK_THAT(failure("--threads 1 info --threads 2"), ContainsSubstring("given 2 times"));
+  CHECK_THAT(failure("info --threads 600"), ContainsSubstring("--threads is 600"));
+  CHECK_THAT(failure("--version --json"), ContainsSubstring("argument is \"--json\""));
 }
 
 TEST_CASE("threads are taken from before and after the subcommand") {
-  std::vector<std::string> arguments{"--threads", "3", "replay", "--strict"};
+  std::vector<std::string> arguments{"--threads", "3", "info", "--json"};
   CHECK(tools::take_threads(arguments) == 3);
-  CHECK(arguments == std::vector<std::string>{"replay", "--strict"});
-  arguments = {"replay", "--threads=2"};
+  CHECK(arguments == std::vector<std::string>{"info", "--json"});
+  arguments = {"--threads=2", "info"};
   CHECK(tools::take_threads(arguments) == 2);
-  CHECK(arguments == std::vector<std::string>{"replay"});
+  CHECK(arguments == std::vector<std::string>{"info"});
   CHECK_FALSE(tools::take_threads(arguments).has_value());
-  CHECK(arguments.size() == 1);
+  arguments = {"--threads=2", "--json"};
+  CHECK(tools::parse_info(arguments).threads() == 2);
+  arguments = {"--json", "--threads", "512"};
+  CHECK(tools::parse_info(arguments).threads() == 512);
+  arguments = {"--json"};
+  CHECK_FALSE(tools::parse_info(arguments).threads().has_value());
 }
 
 TEST_CASE("info describes the build for people and machines") {
@@ -159,6 +174,66 @@ TEST_CASE("strict turns a bad row into exit status 1 and one line") {
   CHECK(strict.status == 1);
   CHECK(std::count(strict.error.begin(), strict.error.end(), '\n') == 1);
   CHECK_THAT(strict.error, ContainsSubstring("row_status[1] is 1 (nan_logit)"));
+}
+
+TEST_CASE("a value is a value, whatever it looks like") {
+  const TemporaryFolder folder;
+  write_step(folder, {0.0f, 1.0f, 2.0f, 3.0f});
+  const std::string inputs = "replay --logits in.safetensors --requests req.json --output ";
+  const std::string in_folder = "cd " + folder.path().string() + " &&";
+  for (const std::string name : {"-h", "--help", "--strict=false", "--threads"}) {
+    CAPTURE(name);
+    const Outcome outcome = run(inputs + name, in_folder);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.error.empty());
+    CHECK(read_tensor_file(folder.file(name)).contains("tokens"));
+  }
+  const Outcome help = run(inputs + "x -h", in_folder);
+  CHECK(help.status == 0);
+  CHECK_THAT(help.out, ContainsSubstring("--requests"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("x")));
+}
+
+TEST_CASE("help works where Kokkos could not be initialized") {
+  for (const std::string command : {"info", "decode", "replay", "verify"}) {
+    CHECK(run(command + " --help", "KOKKOS_NUM_THREADS=0").status == 0);
+  }
+}
+
+TEST_CASE("a wrong environment ends in one line and exit status 2") {
+  const std::string name = GENERATE(
+      "KOKKOS_NUM_THREADS=abc", "KOKKOS_NUM_THREADS=0",
+      "KOKKOS_NUM_THREADS=", "KOKKOS_NUM_THREADS=4x", "KOKKOS_NUM_THREADS=600",
+      "KOKKOS_DEVICE_ID=x", "KOKKOS_DEVICE_ID=-1", "KOKKOS_VISIBLE_DEVICES=0,y",
+      "KOKKOS_DISABLE_WARNINGS=maybe", "KOKKOS_PRINT_CONFIGURATION=", "KOKKOS_TUNE_INTERNALS=2",
+      "KOKKOS_MAP_DEVICE_ID_BY=name", "OMP_NUM_THREADS=100000",
+      "KOKKOS_PROFILE_LIBRARY=a KOKKOS_TOOLS_LIBS=b");
+  CHECK_THAT(failure("info", name),
+             StartsWith("tokkos: " + name.substr(0, name.find('=')) + " is "));
+  CHECK(run("info", "KOKKOS_NUM_THREADS=2 KOKKOS_DISABLE_WARNINGS=No").status == 0);
+}
+
+TEST_CASE("a file is not put into its place when the results cannot be printed") {
+  const TemporaryFolder folder;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  write_step(folder, {0.0f, 1.0f, nan, 1.0f});  // a bad row is printed
+  write_bytes(folder.file("text"), "one two three. one two four.");
+  const std::string replay = replay_arguments(folder, "out");
+  const std::string decode = "decode " + folder.file("text") + " --text " + folder.file("out");
+  std::string stuck = "decode " + folder.file("text") + " --strict --constraint words";
+  for (const std::string word : {"one", "two", "three", "four"}) {
+    stuck += " --bias " + word + "=-inf";
+  }
+  CHECK(run(stuck).status == 1);
+  for (const std::string to : {" > /dev/full", " >&-"}) {
+    CHECK_THAT(failure(stuck, "", to), ContainsSubstring("standard output is not writable"));
+    for (const std::string& arguments : {replay, decode, replay + " --strict"}) {
+      CHECK_THAT(failure(arguments, "", to), ContainsSubstring("standard output is not writable"));
+      CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+    }
+    CHECK_THAT(failure("info", "", to), ContainsSubstring("standard output is not writable"));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
 }
 
 TEST_CASE("wrong files end in one line that names them") {

@@ -11,9 +11,10 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "tools/tensor_file.hpp"
+
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -29,24 +30,11 @@ const std::string licence =
     (std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "LICENSE")
         .string();
 
-struct Outcome {
-  int status;
-  std::string output;
-};
-
-// Runs the command with its standard output caught.
-Outcome decode(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "decode");
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  std::ostringstream caught;
-  struct Restore {
-    std::streambuf* before;
-    ~Restore() { std::cout.rdbuf(before); }
-  } const restore{std::cout.rdbuf(caught.rdbuf())};
-  const int status = run_decode(static_cast<int>(arguments.size()), pointers.data());
-  return {status, caught.str()};
+// What the command prints.
+std::string decode(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  run_decode(parse_decode(arguments), out);
+  return out.str();
 }
 
 }  // namespace
@@ -58,29 +46,29 @@ TEST_CASE("the command prints the text and the table and writes the text alone")
     return decode({licence, "--prompt", "You may", "--max-tokens", "40", "--seed=3", "--bias",
                    "the=-1", "--bias", "a=0.5", "--text", path, "--strict"});
   };
-  const Outcome outcome = run();
+  const std::string printed = run();
   std::ifstream file(path);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::filesystem::remove(path);
-  CHECK(outcome.status == 0);
-  CHECK(outcome.output.starts_with("You may"));
+  CHECK(printed.starts_with("You may"));
   REQUIRE(text.size() > 40);
-  CHECK_THAT(outcome.output, ContainsSubstring(text.substr(0, text.size() - 1)));
+  CHECK_THAT(printed, ContainsSubstring(text.substr(0, text.size() - 1)));
   for (const char* name :
        {"\ntokens  ", "\nsteps  ", "\naccepted drafts per step  ", "\ntime draft verification  ",
         "\nlogits processed per second  ", "\nbytes staged per step  "}) {
-    CHECK_THAT(outcome.output, ContainsSubstring(name));
+    CHECK_THAT(printed, ContainsSubstring(name));
   }
   const auto generated = [](const std::string& all) {
     return all.substr(0, all.find("\ntokens "));
   };
-  CHECK(generated(run().output) == generated(outcome.output));
+  CHECK(generated(run()) == generated(printed));
   std::filesystem::remove(path);
 }
 
 TEST_CASE("help names every option and needs nothing else") {
-  const Outcome outcome = decode({"--help"});
-  CHECK(outcome.status == 0);
+  const std::vector<std::string> arguments{"--help"};
+  const OptionSet options = parse_decode(arguments);
+  CHECK(options.wants_help());
   for (const char* option : {"--batch",
                              "--tree",
                              "--prompt",
@@ -102,7 +90,7 @@ TEST_CASE("help names every option and needs nothing else") {
                              "--threads",
                              "--help",
                              "FILE..."}) {
-    CHECK_THAT(outcome.output, ContainsSubstring(option));
+    CHECK_THAT(options.help(), ContainsSubstring(option));
   }
 }
 
@@ -129,6 +117,9 @@ TEST_CASE("bad command lines end in an error that names the option and its value
       Bad{{"--top-k", "-1"}, "--top-k is -1, expected an integer"},
       Bad{{"--min-p", "0.1"}, "--min-p is 0.1, expected 0 (off)"},
       Bad{{"--min-p", "2"}, "--min-p is 2, expected a number"},
+      Bad{{"--strict=false"}, "--strict is given the value \"false\", expected no value"},
+      Bad{{"--no-speculation=0"}, "--no-speculation is given the value \"0\""},
+      Bad{{"--text", ""}, "--text is empty"}, Bad{{"--constraint="}, "--constraint is empty"},
       Bad{{"--trace", "t.json"}, "--trace is t.json, expected no file"},
       Bad{{"--bias", "the"}, "--bias[0] is \"the\""},
       Bad{{"--bias", "the=1", "--bias", "=1"}, "--bias[1] is \"=1\""},
@@ -152,6 +143,15 @@ TEST_CASE("bad command lines end in an error that names the option and its value
   CHECK_THROWS_WITH(decode({}), ContainsSubstring("FILE is missing"));
 }
 
+TEST_CASE("the text does not replace a file that it was made from") {
+  const test::TemporaryFolder folder;
+  const std::string corpus = folder.file("corpus");
+  test::write_bytes(corpus, "one two three. one two four.");
+  CHECK_THROWS_WITH(decode({licence, corpus, "--text", corpus}),
+                    ContainsSubstring(corpus + " is the input file"));
+  CHECK(test::read_bytes(corpus) == "one two three. one two four.");
+}
+
 TEST_CASE("strict turns a row with a bad status into a failure") {
   std::vector<std::string> arguments = {licence};
   const Corpus corpus = read_corpus(arguments);
@@ -159,7 +159,7 @@ TEST_CASE("strict turns a row with a bad status into a failure") {
     arguments.push_back("--bias");
     arguments.push_back(corpus.vocabulary.text(token) + "=-inf");
   }
-  CHECK(decode(arguments).status == 0);
+  CHECK_NOTHROW(decode(arguments));
   arguments.push_back("--strict");
   CHECK_THROWS_AS(decode(arguments), BadStatus);
 }

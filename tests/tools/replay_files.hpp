@@ -31,7 +31,7 @@ struct Replay {
                                          "--output",   folder.file("out.safetensors")};
     options.insert(options.begin(), files.begin(), files.end());
     std::ostringstream out;
-    tools::run_replay(options, out);
+    tools::run_replay(tools::parse_replay(options), out);
     printed = out.str();
     return read_tensor_file(folder.file("out.safetensors"));
   }

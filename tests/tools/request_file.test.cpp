@@ -154,6 +154,8 @@ TEST_CASE("numbers outside their range are refused and named") {
                parse_request_file(R"({"active_vocab_size":524288,"requests":[]})", "r", 0, 600000);
              }),
              ContainsSubstring("expected an integer in [1, 524287]"));
+  CHECK_THAT(error_message([] { parse_request_file(R"({"requests":[]})", "r", 0, 600000); }),
+             ContainsSubstring("r.active_vocab_size is missing, expected an integer"));
 }
 
 TEST_CASE("drafts that do not fit together are refused") {

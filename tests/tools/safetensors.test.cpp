@@ -11,7 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -200,30 +200,21 @@ TEST_CASE("places that overlap, leave holes or lie outside the data are refused"
              ContainsSubstring("data_offsets"));
 }
 
-TEST_CASE("a file is written whole, aligned, and leaves nothing beside it") {
+TEST_CASE("a file is written whole and aligned") {
   const TemporaryFolder folder;
   const std::string file = folder.file("out.safetensors");
   const std::vector<float> floats{1.0f, 2.0f, 3.0f};
   const std::vector<std::int32_t> integers{7};
-  tools::write_safetensors(file,
+  std::ostringstream out;
+  tools::write_safetensors(out,
                            std::vector<OutputTensor>{{"b", floats, {3}}, {"a", integers, {1}}});
+  write_bytes(file, out.str());
   const auto tensors = read_tensor_file(file);
   REQUIRE(tensors.size() == 2);
   CHECK(tensors.at("b").dtype == "F32");
   CHECK(tensors.at("b").as<float>() == floats);
   CHECK(tensors.at("a").dtype == "I32");
   CHECK(tensors.at("a").as<std::int32_t>() == integers);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-}
-
-TEST_CASE("a file that cannot be written is named and nothing is left behind") {
-  const TemporaryFolder folder;
-  const std::string file = folder.file("missing/out.safetensors");
-  CHECK_THAT(error_message([&] { tools::write_safetensors(file, {}); }),
-             ContainsSubstring(file + " is not writable"));
-  CHECK_THAT(error_message([&] { tools::write_safetensors(folder.path().string(), {}); }),
-             ContainsSubstring("it is a directory"));
-  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace tokkos::test

@@ -1,84 +1,16 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/verify/verify.hpp"
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
+#include "tools/verify_files.hpp"
 
 #include "tools/command/bad_rows.hpp"
-#include "tools/error_message.hpp"
-#include "tools/replay_reference.hpp"
-#include "tools/tensor_file.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
+#include <catch2/catch_test_macros.hpp>
+
+#include "tools/replay_reference.hpp"
 
 namespace tokkos::test {
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
-
-/// Draft trees whose numbers are all exact in binary, so that every step can be checked by hand.
-struct Trees {
-  std::int64_t nodes = 4;
-  std::int64_t vocabulary = 4;
-  // Tree 0: root 0 with children 1 and 2; tree 1: root 3 alone.
-  std::vector<float> draft_probs{9.f, 9.f,  9.f, 9.f,  0.5f, 0.5f, 0.f, 0.f,
-                                 0.f, 0.5f, 0.f, 0.5f, 9.f,  9.f,  9.f, 9.f};
-  std::vector<float> model_probs{0.25f, 0.5f, 0.25f, 0.f, 0.f,  0.f,   0.f,   1.f,
-                                 1.f,   0.f,  0.f,   0.f, 0.5f, 0.25f, 0.25f, 0.f};
-  std::vector<std::int32_t> draft_tokens{-7, 0, 1, 1000};
-  std::vector<std::int32_t> first_child{1, -1, -1, -1};
-  std::vector<std::int32_t> next_sibling{-1, 2, -1, -1};
-  std::vector<float> uniforms{NAN, 0.75f, 0.75f, 5.0f};
-  std::vector<std::int32_t> parent_ptr{0, 3};
-  std::vector<float> bonus_uniforms{0.5f, 0.625f};
-  bool with_bonus = true;
-  std::string extra;
-
-  TensorFile file() const {
-    TensorFile file;
-    file.add("draft_probs", "F32", {nodes, vocabulary}, draft_probs);
-    file.add("draft_tokens", "I32", {nodes}, draft_tokens);
-    file.add("model_probs", "F32", {nodes, vocabulary}, model_probs);
-    file.add("token_tree_first_child", "I32", {nodes}, first_child);
-    file.add("token_tree_next_sibling", "I32", {nodes}, next_sibling);
-    file.add("uniform_samples", "F32", {nodes}, uniforms);
-    file.add("token_tree_parent_ptr", "I32", {static_cast<std::int64_t>(parent_ptr.size())},
-             parent_ptr);
-    if (with_bonus) {
-      file.add("bonus_uniforms", "F32", {static_cast<std::int64_t>(bonus_uniforms.size())},
-               bonus_uniforms);
-    }
-    if (!extra.empty()) file.add<float>(extra, "F32", {0}, {});
-    return file;
-  }
-};
-
-std::map<std::string, StoredTensor> verify(const Trees& trees, const TemporaryFolder& folder,
-                                           std::vector<std::string> options = {}) {
-  trees.file().write(folder.file("tree.safetensors"));
-  const std::vector<std::string> files{"--tree", folder.file("tree.safetensors"), "--output",
-                                       folder.file("out.safetensors")};
-  options.insert(options.begin(), files.begin(), files.end());
-  std::ostringstream out;
-  tools::run_verify(options, out);
-  return read_tensor_file(folder.file("out.safetensors"));
-}
-
-std::string failure(const Trees& trees, const std::vector<std::string>& options = {}) {
-  const TemporaryFolder folder;
-  const std::string message = error_message([&] { verify(trees, folder, options); });
-  CHECK_FALSE(std::filesystem::exists(folder.file("out.safetensors")));
-  return message;
-}
 
 using Integers = std::vector<std::int32_t>;
 
@@ -162,7 +94,39 @@ TEST_CASE("a tree with bad probabilities gets a status that strict refuses") {
   trees.model_probs[0] = NAN;
   const auto out = verify(trees, folder);
   CHECK(out.at("row_status").as<std::int32_t>() == Integers{256, 0});
+  CHECK(out.at("model_probs").as<float>()[1] == 0.0f);
   CHECK_THROWS_AS(verify(trees, folder, {"--strict"}), tools::BadStatus);
+}
+
+TEST_CASE("a row that ends a walk by its probabilities is written as zeros") {
+  const TemporaryFolder folder;
+  const auto zeroed = [&](const Trees& trees, std::size_t row) {
+    auto left = trees.model_probs;
+    for (std::size_t v = 0; v < 4; ++v) left[4 * row + v] = 0.0f;
+    const auto out = verify(trees, folder, {"--rule", "lossless"});
+    CHECK(out.at("model_probs").as<float>() == left);
+    return out;
+  };
+  SECTION("while a child is judged") {
+    Trees trees;
+    trees.model_probs[3] = NAN;
+    const auto out = zeroed(trees, 0);
+    CHECK(out.at("row_status").as<std::int32_t>() == Integers{256, 0});
+    CHECK(out.at("bonus_tokens").as<std::int32_t>() == Integers{-1, 1});
+  }
+  SECTION("while the bonus token is drawn") {
+    Trees trees;
+    trees.uniforms[1] = 0.0f;          // accepts node 1, a leaf
+    trees.model_probs[4 + 1] = 0.25f;  // whose row then sums to 1.25
+    const auto out = zeroed(trees, 1);
+    CHECK(out.at("row_status").as<std::int32_t>() == Integers{256, 0});
+    CHECK(out.at("accepted").as<std::int32_t>() == Integers{1, 0});
+  }
+  SECTION("by the draft's probabilities") {
+    Trees trees;
+    trees.draft_probs[4 + 2] = -0.5f;
+    CHECK(zeroed(trees, 0).at("row_status").as<std::int32_t>() == Integers{256, 0});
+  }
 }
 
 TEST_CASE("zero trees are legal") {
@@ -182,61 +146,6 @@ TEST_CASE("zero trees are legal") {
     CHECK(out.at("model_probs").shape == std::vector<std::int64_t>{0, 4});
     CHECK(out.at("accepted").shape == std::vector<std::int64_t>{0});
   }
-}
-
-TEST_CASE("wrong trees end before anything is written") {
-  const auto message = [](auto change) {
-    Trees trees;
-    change(trees);
-    return failure(trees, {"--rule", "lossless"});
-  };
-  CHECK_THAT(message([](Trees& t) { t.draft_tokens[1] = 4; }),
-             ContainsSubstring("tree.safetensors: draft_tokens[1] is 4"));
-  CHECK_THAT(message([](Trees& t) { t.draft_tokens[1] = -1; }),
-             ContainsSubstring("draft_tokens[1] is -1"));
-  CHECK_THAT(message([](Trees& t) { t.first_child[1] = 4; }), ContainsSubstring("[1] is 4"));
-  CHECK_THAT(message([](Trees& t) { t.next_sibling[2] = -2; }), ContainsSubstring("[2] is -2"));
-  CHECK_THAT(message([](Trees& t) { t.parent_ptr[1] = 4; }), ContainsSubstring("[1] is 4"));
-  CHECK_THAT(message([](Trees& t) { t.parent_ptr[1] = 0; }), ContainsSubstring("tree.safetensors"));
-  CHECK_THAT(message([](Trees& t) { t.next_sibling[2] = 1; }),
-             ContainsSubstring("tree.safetensors"));
-  CHECK_THAT(message([](Trees& t) { t.first_child[2] = 1; }),
-             ContainsSubstring("tree.safetensors"));
-  CHECK_THAT(message([](Trees& t) { t.uniforms[2] = 1.0f; }),
-             ContainsSubstring("tensor uniform_samples[2] is 1, expected a number in [0, 1)"));
-  CHECK_THAT(message([](Trees& t) { t.uniforms[1] = NAN; }),
-             ContainsSubstring("tensor uniform_samples[1] is nan"));
-  CHECK_THAT(message([](Trees& t) { t.bonus_uniforms[1] = -0.5f; }),
-             ContainsSubstring("tensor bonus_uniforms[1] is -0.5"));
-  CHECK_THAT(message([](Trees& t) { t.bonus_uniforms.pop_back(); }),
-             ContainsSubstring("tensor bonus_uniforms is F32 [1], expected F32 [2]"));
-  CHECK_THAT(message([](Trees& t) { t.extra = "probs"; }),
-             ContainsSubstring("tensor probs is unknown"));
-  CHECK_THAT(failure(Trees(), {"--rule", "greedy"}),
-             ContainsSubstring("--rule is \"greedy\", expected seed or lossless"));
-}
-
-TEST_CASE("tree tensors of a wrong type or shape are refused") {
-  const TemporaryFolder folder;
-  const std::string file = folder.file("tree.safetensors");
-  const auto message = [&](const TensorFile& tensors) {
-    tensors.write(file);
-    std::ostringstream out;
-    const std::vector<std::string> options{"--tree", file, "--output", folder.file("out")};
-    return error_message([&] { tools::run_verify(options, out); });
-  };
-  TensorFile tensors;
-  CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is missing"));
-  tensors.add<std::uint16_t>("model_probs", "F16", {1, 2}, {0, 0});
-  CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is F16 [1, 2], expected F32"));
-  tensors = {};
-  tensors.add<float>("model_probs", "F32", {0, 524288}, {});
-  CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is F32 [0, 524288]"));
-  tensors = {};
-  tensors.add<float>("model_probs", "F32", {2, 1}, {1.0f, 1.0f});
-  tensors.add<std::int64_t>("draft_tokens", "I64", {2}, {0, 0});
-  CHECK_THAT(message(tensors),
-             ContainsSubstring("tensor draft_tokens is I64 [2], expected I32 [2]"));
 }
 
 }  // namespace tokkos::test

@@ -4,83 +4,113 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "tools/command/thread_option.hpp"
+
 #include <cxxopts.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 namespace tokkos::tools {
 
 namespace {
 
-cxxopts::Options declare(const std::string& command, const std::string& summary,
-                         const std::vector<Option>& options) {
-  cxxopts::Options declared("tokkos " + command, summary);
+cxxopts::Options declare(const CommandSyntax& syntax) {
+  cxxopts::Options declared("tokkos " + syntax.name, syntax.summary);
+  declared.custom_help(syntax.operands.empty() ? "[OPTION...]" : "[OPTION...] " + syntax.operands);
   auto add = declared.add_options();
-  for (const Option& option : options) {
+  for (const Option& option : syntax.options) {
+    const std::string name = option.name == "help" ? "h,help" : option.name;
     if (option.placeholder.empty()) {
-      add(option.name, option.description);
-    } else {
-      add(option.name, option.description, cxxopts::value<std::string>(), option.placeholder);
+      add(name, option.description);
+      continue;
     }
+    const auto value = cxxopts::value<std::string>();
+    if (!option.fallback.empty()) value->default_value(option.fallback);
+    add(name, option.description, value, option.placeholder);
   }
-  add("threads", "OpenMP threads (also before the subcommand)", cxxopts::value<std::string>(), "N");
-  add("h,help", "Print this help");
   return declared;
+}
+
+/// cxxopts would take --flag=false as the flag given.
+void refuse_flag_values(const std::vector<Option>& options,
+                        std::span<const std::string> arguments) {
+  for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
+    const std::string name = word->substr(0, word->find('='));
+    const auto option = std::ranges::find_if(
+        options, [&](const Option& known) { return name == "--" + known.name; });
+    if (option == options.end()) continue;
+    const bool joined = name.size() < word->size();
+    if (option->placeholder.empty() && joined) {
+      throw Error(name, std::nullopt, "given the value \"" + word->substr(name.size() + 1) + "\"",
+                  "no value");
+    }
+    const bool value_is_next = !option->placeholder.empty() && !joined;
+    if (value_is_next && std::next(word) != arguments.end()) ++word;
+  }
 }
 
 }  // namespace
 
-OptionSet::OptionSet(const std::string& command, const std::string& summary,
-                     std::vector<Option> options, std::span<const std::string> arguments) {
-  cxxopts::Options declared = declare(command, summary, options);
+OptionSet::OptionSet(CommandSyntax syntax, std::span<const std::string> arguments) {
+  syntax.options.push_back({"threads", "N", "OpenMP threads (also before the subcommand)"});
+  syntax.options.push_back({"help", "", "Print this help"});
+  cxxopts::Options declared = declare(syntax);
   m_help = declared.help();
-  options.push_back({"help", "", ""});
+  m_options = syntax.options;
+  refuse_flag_values(m_options, arguments);
 
-  std::vector<const char*> words{command.c_str()};
+  std::vector<const char*> words{syntax.name.c_str()};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
-  // cxxopts would take --flag=false as the flag given.
-  for (const Option& option : options) {
-    const std::string with_value = "--" + option.name + "=";
-    const auto given = std::ranges::find_if(
-        arguments, [&](const std::string& word) { return word.starts_with(with_value); });
-    if (option.placeholder.empty() && given != arguments.end()) {
-      throw Error("--" + option.name, std::nullopt,
-                  "given the value \"" + given->substr(with_value.size()) + "\"", "no value");
-    }
-  }
   try {
     const auto parsed = declared.parse(static_cast<int>(words.size()), words.data());
-    if (!parsed.unmatched().empty()) {
-      throw Error("argument", std::nullopt, "\"" + parsed.unmatched().front() + "\"",
-                  "options only (see tokkos " + command + " --help)");
+    for (const auto& argument : parsed.arguments()) {
+      m_given.push_back({argument.key(), argument.value()});
     }
-    for (const Option& option : options) {
-      const std::size_t count = parsed.count(option.name);
-      if (count == 0) continue;
-      if (count > 1) {
-        throw Error("--" + option.name, std::nullopt, "given " + std::to_string(count) + " times",
-                    "once");
-      }
-      m_given.push_back(
-          {option.name, option.placeholder.empty() ? "" : parsed[option.name].as<std::string>()});
-    }
+    m_operands = parsed.unmatched();
   } catch (const cxxopts::exceptions::exception& problem) {
     throw Error("option", std::nullopt, std::string("wrong (") + problem.what() + ")",
-                "one of those in tokkos " + command + " --help");
+                "one of those in tokkos " + syntax.name + " --help");
   }
+  for (const Option& option : m_options) {
+    const auto count = std::ranges::count(m_given, option.name, &Given::name);
+    if (count > 1 && !option.repeats) {
+      throw Error("--" + option.name, std::nullopt, "given " + std::to_string(count) + " times",
+                  "once");
+    }
+  }
+  if (syntax.operands.empty() && !m_operands.empty()) {
+    throw Error("argument", std::nullopt, "\"" + m_operands.front() + "\"",
+                "options only (see tokkos " + syntax.name + " --help)");
+  }
+}
+
+std::optional<int> OptionSet::threads() const {
+  const auto text = value("threads");
+  if (!text) return std::nullopt;
+  return parse_threads("--threads", *text);
 }
 
 bool OptionSet::has(const std::string& name) const {
-  return value(name).has_value();
+  return std::ranges::find(m_given, name, &Given::name) != m_given.end();
 }
 
 std::optional<std::string> OptionSet::value(const std::string& name) const {
-  const auto given =
-      std::ranges::find_if(m_given, [&](const Given& one) { return one.name == name; });
-  if (given == m_given.end()) return std::nullopt;
-  return given->value;
+  const auto given = std::ranges::find(m_given, name, &Given::name);
+  if (given != m_given.end()) return given->value;
+  const auto option = std::ranges::find(m_options, name, &Option::name);
+  if (option == m_options.end() || option->fallback.empty()) return std::nullopt;
+  return option->fallback;
+}
+
+std::vector<std::string> OptionSet::values(const std::string& name) const {
+  std::vector<std::string> all;
+  for (const Given& given : m_given) {
+    if (given.name == name) all.push_back(given.value);
+  }
+  return all;
 }
 
 std::string OptionSet::required(const std::string& name) const {
@@ -91,13 +121,13 @@ std::string OptionSet::required(const std::string& name) const {
   return *given;
 }
 
-std::int64_t parse_integer(const std::string& option, const std::string& text, std::int64_t lowest,
+std::int64_t parse_integer(const std::string& name, const std::string& text, std::int64_t lowest,
                            std::int64_t highest) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
   if (problem != std::errc{} || stop != end || number < lowest || number > highest) {
-    throw Error("--" + option, std::nullopt, text.empty() ? "empty" : text,
+    throw Error(name, std::nullopt, text.empty() ? "empty" : text,
                 "an integer in [" + to_text(lowest) + ", " + to_text(highest) + "]");
   }
   return number;

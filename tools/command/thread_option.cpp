@@ -6,27 +6,25 @@
 
 #include "tools/command/option_set.hpp"
 
-#include <iterator>
-
 namespace tokkos::tools {
+
+int parse_threads(const std::string& name, const std::string& text) {
+  return static_cast<int>(parse_integer(name, text, 1, 512));
+}
 
 std::optional<int> take_threads(std::vector<std::string>& arguments) {
   const std::string option = "--threads";
   std::optional<int> threads;
-  for (auto at = arguments.begin(); at != arguments.end() && *at != "--";) {
-    const bool separate = *at == option;
-    if (!separate && !at->starts_with(option + "=")) {
-      ++at;
-      continue;
-    }
+  while (!arguments.empty()) {
+    const bool separate = arguments[0] == option;
+    if (!separate && !arguments[0].starts_with(option + "=")) break;
     if (threads) throw Error(option, std::nullopt, "given 2 times", "once");
-    auto last = at;
-    if (separate && ++last == arguments.end()) {
-      throw Error(option, std::nullopt, "missing", "an integer in [1, 1024]");
+    if (separate && arguments.size() == 1) {
+      throw Error(option, std::nullopt, "missing", "a number of threads");
     }
-    const std::string text = separate ? *last : at->substr(option.size() + 1);
-    threads = static_cast<int>(parse_integer("threads", text, 1, 1024));
-    at = arguments.erase(at, std::next(last));
+    threads =
+        parse_threads(option, separate ? arguments[1] : arguments[0].substr(option.size() + 1));
+    arguments.erase(arguments.begin(), arguments.begin() + (separate ? 2 : 1));
   }
   return threads;
 }

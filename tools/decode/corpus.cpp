@@ -60,9 +60,12 @@ std::vector<TokenId> Corpus::tokenize(const std::string& name, const std::string
   return numbers;
 }
 
-Corpus read_corpus(std::span<const std::string> paths) {
+Corpus read_corpus(std::span<const std::string> paths, const std::function<void()>& after_each) {
   Corpus corpus;
-  for (const std::string& path : paths) corpus.add(path, read_text_file(path));
+  for (const std::string& path : paths) {
+    corpus.add(path, read_text_file(path));
+    if (after_each) after_each();
+  }
   return corpus;
 }
 

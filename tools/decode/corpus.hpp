@@ -4,6 +4,7 @@
 
 #include "tools/decode/tokenizer.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,10 @@ struct Corpus {
   std::vector<TokenId> tokenize(const std::string& name, const std::string& text) const;
 };
 
-/// Reads all files. @throws Error that names the file and the reason
-Corpus read_corpus(std::span<const std::string> paths);
+/// Reads all files.
+/// @param after_each called after each file
+/// @throws Error that names the file and the reason
+Corpus read_corpus(std::span<const std::string> paths,
+                   const std::function<void()>& after_each = {});
 
 }  // namespace tokkos::tools

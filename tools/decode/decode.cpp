@@ -8,15 +8,13 @@
 #include "tools/decode/decode_options.hpp"
 #include "tools/decode/generator.hpp"
 #include "tools/decode/text_file.hpp"
+#include "tools/io/output_file.hpp"
 
 #include <tokkos/core/error.hpp>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <optional>
+#include <ostream>
 
 namespace tokkos::tools {
 
@@ -40,9 +38,9 @@ GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corp
   }
   check_utf8("--prompt", options.prompt);
   settings.prompt = corpus.tokenize("--prompt", options.prompt);
-  if (!options.constraint.empty()) {
+  if (options.constraint) {
     settings.rule = std::make_shared<const ConstraintRule>(
-        parse_constraint(options.constraint, corpus.vocabulary));
+        parse_constraint(*options.constraint, corpus.vocabulary));
   }
   settings.batch = options.batch;
   settings.max_tokens = options.max_tokens;
@@ -77,33 +75,59 @@ Text write_text(const TokenHistory& history, const Vocabulary& vocabulary) {
   return {wrap_lines(writer.text(), line_width), prompt_bytes};
 }
 
-void write_text_file(const std::string& path, const std::vector<Text>& texts) {
-  std::ofstream file(path, std::ios::binary);
+void write_generated(std::ostream& file, const std::vector<Text>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     file << (i == 0 ? "" : "\n") << texts[i].generated() << '\n';
-  }
-  file.close();
-  if (!file) {
-    throw Error(path, std::nullopt, std::string("not writable (") + std::strerror(errno) + ")",
-                "a file that can be written");
   }
 }
 
 }  // namespace
 
-int run_decode(int argc, char** argv) {
-  const DecodeOptions options = parse_decode_options(argc, argv);
-  if (!options.help.empty()) {
-    std::cout << options.help;
-    return 0;
-  }
-  const Corpus corpus = read_corpus(options.files);
+OptionSet parse_decode(std::span<const std::string> arguments) {
+  return OptionSet(
+      {"decode",
+       "Builds a small and a large word model from text files and generates text with them: a tree "
+       "of\ndraft tokens from the small model, verified losslessly against the large one.\n",
+       {{"batch", "N", "Requests, each with a random stream of its own", "1"},
+        {"tree", "TREE", "Draft tree: chain:K, or AxBxC for A children with B children with C",
+         "chain:4"},
+        {"prompt", "TEXT", "Words that the text goes on from, all of them words of the files"},
+        {"max-tokens", "N", "Tokens to generate per request", "128"},
+        {"temperature", "T", "0 takes the most probable word", "1"},
+        {"top-p", "P", "Not available yet: 1 (off)", "1"},
+        {"top-k", "K", "Not available yet: 0 (off)", "0"},
+        {"min-p", "P", "Not available yet: 0 (off)", "0"},
+        {"presence-penalty", "X", "Subtracted once from words generated before", "0"},
+        {"frequency-penalty", "X", "Subtracted once per time that a word was generated", "0"},
+        {"repetition-penalty", "X", "Above 1 makes words generated before less probable", "1"},
+        {"seed", "N", "Same seed, same text", "0"},
+        {"bias", "WORD=X", "Added to the logit of a word, -inf forbids it; may be repeated", "",
+         true},
+        {"constraint", "RULE",
+         "words (no punctuation), sentence (ends at the first full stop), or \"pattern:ITEM ITEM "
+         "...\" (a word per item; * stands for any letters, ? for one)"},
+        {"no-speculation", "", "One token a step, without drafts: the same distribution"},
+        {"trace", "FILE", "Not available yet"},
+        {"text", "FILE", "Write the generated text alone to a file"},
+        {"strict", "", "Exit with status 1 if a row of logits had a bad status"}},
+       "FILE..."},
+      arguments);
+}
+
+void run_decode(const OptionSet& given, std::ostream& out) {
+  const DecodeOptions options = read_decode_options(given);
+  std::optional<OutputFile> text_file;
+  if (options.text_file) text_file.emplace(*options.text_file, options.files);
+  const auto files = static_cast<std::int64_t>(options.files.size());
+  std::optional<StepProgress> models(std::in_place, "models", files + 2);
+  const Corpus corpus = read_corpus(options.files, [&models] { models->advance(); });
   const GeneratorSettings settings = make_settings(options, corpus);
-  if (!options.text_file.empty()) write_text_file(options.text_file, {});
 
   const TokenId vocabulary = corpus.vocabulary.size();
   const NgramModel target(corpus.tokens, vocabulary, target_order);
+  models->advance();
   const NgramModel draft(corpus.tokens, vocabulary, draft_order);
+  models.reset();
   Generator<Kokkos::DefaultExecutionSpace> generator(Kokkos::DefaultExecutionSpace(), target, draft,
                                                      settings);
   {
@@ -116,17 +140,20 @@ int run_decode(int argc, char** argv) {
   std::vector<Text> texts;
   for (const DecodeRequest& request : generator.requests()) {
     texts.push_back(write_text(request.history, corpus.vocabulary));
-    if (settings.batch > 1) std::cout << "[" << request.id << "]\n";
-    std::cout << texts.back().with_prompt << "\n\n";
   }
-  print_table(std::cout, generator.statistics());
-  std::cout.flush();
-  if (!options.text_file.empty()) write_text_file(options.text_file, texts);
+  if (text_file) {
+    text_file->write([&texts](std::ostream& file) { write_generated(file, texts); });
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (settings.batch > 1) out << "[" << generator.requests()[i].id << "]\n";
+    out << texts[i].with_prompt << "\n\n";
+  }
+  print_table(out, generator.statistics());
+  if (text_file) text_file->publish(out);
   if (options.strict && generator.statistics().bad_rows > 0) {
     throw BadStatus("rows with a bad status", std::nullopt,
                     to_text(generator.statistics().bad_rows), "none (--strict)");
   }
-  return 0;
 }
 
 }  // namespace tokkos::tools

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tools/command/option_set.hpp"
 #include "tools/decode/tree_shape.hpp"
 
 #include <tokkos/request/generation_config.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,15 +24,13 @@ struct DecodeOptions {
   TreeShape tree;
   std::string prompt;
   std::int32_t max_tokens = 1;
-  std::string constraint;  ///< empty: none
-  std::string text_file;   ///< empty: none
+  std::optional<std::string> constraint;
+  std::optional<std::string> text_file;
   bool no_speculation = false;
   bool strict = false;
-  std::string help;  ///< not empty: print it and do nothing else
 };
 
-/// @throws Error that names the option, its value and its range; what cxxopts throws for an unknown
-/// one
-DecodeOptions parse_decode_options(int argc, char** argv);
+/// @throws Error that names the option, its value and its range
+DecodeOptions read_decode_options(const OptionSet& options);
 
 }  // namespace tokkos::tools

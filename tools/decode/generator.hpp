@@ -163,8 +163,9 @@ class Generator {
     }
     {
       const StageTimer timer(m_statistics, Stage::draft_probabilities);
-      update(remaining, requests);
-      softmax(remaining, requests);
+      m_processor.process(remaining, requests, {.probabilities = remaining});
+      count_staged(m_processor.staged_bytes());
+      m_space.fence("tokkos::decode::draft_probabilities");
     }
     const StageTimer timer(m_statistics, Stage::draft_draws);
     const auto tokens = vector_of<TokenId, memory_space>(m_tokens.data(), count);

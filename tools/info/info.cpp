@@ -10,8 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/command/option_set.hpp"
-
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -107,12 +105,15 @@ void print(const ordered_json& info, std::ostream& out) {
 
 }  // namespace
 
-void run_info(std::span<const std::string> arguments, std::ostream& out) {
-  const OptionSet options("info", "Print versions, configuration, backends, devices and numerics.",
-                          {{"json", "", "Print JSON"}}, arguments);
-  if (options.wants_help()) {
-    out << options.help();
-  } else if (options.has("json")) {
+OptionSet parse_info(std::span<const std::string> arguments) {
+  return OptionSet({"info",
+                    "Print versions, configuration, backends, devices and numerics.",
+                    {{"json", "", "Print JSON"}}},
+                   arguments);
+}
+
+void run_info(const OptionSet& options, std::ostream& out) {
+  if (options.has("json")) {
     out << describe().dump(2) << '\n';
   } else {
     print(describe(), out);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,13 +32,7 @@ struct OutputTensor {
   std::span<const std::byte> bytes;
 };
 
-/// Checks that a file can be made there, without making it.
-/// @throws Error that names the file
-void check_output_place(const std::string& file);
-
-/// Writes a safetensors file. A regular file appears whole or not at all: it is written beside its
-/// place and renamed.
-/// @throws Error if it cannot be written; what stood there before is unchanged then
-void write_safetensors(const std::string& file, std::span<const OutputTensor> tensors);
+/// Writes a safetensors file to a stream; whether that went well is the stream's to say.
+void write_safetensors(std::ostream& out, std::span<const OutputTensor> tensors);
 
 }  // namespace tokkos::tools

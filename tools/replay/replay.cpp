@@ -6,8 +6,8 @@
 #include <tokkos/core/row_status.hpp>
 
 #include "tools/command/bad_rows.hpp"
-#include "tools/command/option_set.hpp"
 #include "tools/command/step_progress.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/io/safetensors_reader.hpp"
 #include "tools/io/safetensors_writer.hpp"
 #include "tools/replay/comparison.hpp"
@@ -24,21 +24,6 @@
 namespace tokkos::tools {
 
 namespace {
-
-OptionSet parse_options(std::span<const std::string> arguments) {
-  return OptionSet(
-      "replay", "Run recorded logits through the library.",
-      {{"logits", "IN.safetensors",
-        "logits [n,V] F32, F16 or BF16; optionally bitmask I32 [n,words], uniforms F32 [n]"},
-       {"requests", "REQ.json", "The requests that own the rows"},
-       {"output", "OUT.safetensors", "Receives logits, probs, tokens, row_status, log_sum_exp"},
-       {"no-probs", "", "Leave logits and probs out and take the token-only path"},
-       {"truncated", "", "Add truncated_probs (not in this version)"},
-       {"compare", "FILE", "Print the first and the worst disagreement with each tensor of FILE"},
-       {"repeat", "K", "Run K times and print timings"},
-       {"strict", "", "Exit with status 1 if a row has a bad status"}},
-      arguments);
-}
 
 std::vector<OutputTensor> output_tensors(const ReplayResult& result, bool with_probabilities) {
   const auto rows = static_cast<std::int64_t>(result.tokens.extent(0));
@@ -75,15 +60,32 @@ void print_timings(const StageSeconds& seconds, std::int64_t logits, std::ostrea
   print("logits per second", total > 0.0 ? static_cast<double>(logits) / total : 0.0, "");
 }
 
+std::vector<std::string> input_files(const OptionSet& options) {
+  std::vector<std::string> files{options.required("logits"), options.required("requests")};
+  if (options.has("compare")) files.push_back(options.required("compare"));
+  return files;
+}
+
 }  // namespace
 
-void run_replay(std::span<const std::string> arguments, std::ostream& out) {
-  const OptionSet options = parse_options(arguments);
-  if (options.wants_help()) {
-    out << options.help();
-    return;
-  }
-  const std::string output = options.required("output");
+OptionSet parse_replay(std::span<const std::string> arguments) {
+  return OptionSet(
+      {"replay",
+       "Run recorded logits through the library.",
+       {{"logits", "IN.safetensors",
+         "logits [n,V] F32, F16 or BF16; optionally bitmask I32 [n,words], uniforms F32 [n]"},
+        {"requests", "REQ.json", "The requests that own the rows"},
+        {"output", "OUT.safetensors", "Receives logits, probs, tokens, row_status, log_sum_exp"},
+        {"no-probs", "", "Leave logits and probs out and take the token-only path"},
+        {"truncated", "", "Add truncated_probs (not in this version)"},
+        {"compare", "FILE", "Print the first and the worst disagreement with each tensor of FILE"},
+        {"repeat", "K", "Run K times and print timings"},
+        {"strict", "", "Exit with status 1 if a row has a bad status"}}},
+      arguments);
+}
+
+void run_replay(const OptionSet& options, std::ostream& out) {
+  const std::string output_name = options.required("output");
   if (options.has("truncated")) {
     throw Error("--truncated", std::nullopt, "given",
                 "no such option (this version does not truncate)");
@@ -91,11 +93,11 @@ void run_replay(std::span<const std::string> arguments, std::ostream& out) {
   ReplayOptions replay_options;
   replay_options.probabilities = !options.has("no-probs");
   if (const auto repeat = options.value("repeat")) {
-    replay_options.repeat = static_cast<int>(parse_integer("repeat", *repeat, 1, 1'000'000));
+    replay_options.repeat = static_cast<int>(parse_integer("--repeat", *repeat, 1, 1'000'000));
   }
   std::optional<SafetensorsReader> other;
   if (options.has("compare")) other.emplace(options.required("compare"));
-  check_output_place(output);
+  OutputFile output(output_name, input_files(options));
 
   std::optional<StepProgress> progress(std::in_place, "replay", replay_options.repeat + 2);
   const ReplayInput input =
@@ -107,7 +109,7 @@ void run_replay(std::span<const std::string> arguments, std::ostream& out) {
   const auto tensors = output_tensors(result, replay_options.probabilities);
   std::ostringstream text;
   if (other) compare_with_file(*other, tensors, input.requests.active_vocabulary, text);
-  write_safetensors(output, tensors);
+  output.write([&tensors](std::ostream& file) { write_safetensors(file, tensors); });
   progress.reset();
 
   const std::span<const std::int32_t> status(result.row_status.data(), result.row_status.extent(0));
@@ -116,6 +118,7 @@ void run_replay(std::span<const std::string> arguments, std::ostream& out) {
     print_timings(seconds, static_cast<std::int64_t>(input.logits.span()), text);
   }
   out << text.str();
+  output.publish(out);
   if (options.has("strict")) refuse_bad_rows(status, RowStatus::ok);
 }
 

@@ -125,6 +125,10 @@ ReplayRequests parse_request_file(const std::string& text, const std::string& fi
   top.allow_only({"active_vocab_size", "policy", "requests"});
   read_policy(top);
 
+  top.require(top.find("active_vocab_size") || vocabulary <= max_active_vocabulary,
+              "active_vocab_size",
+              "an integer in [1, " + to_text(max_active_vocabulary) + "], because V is " +
+                  to_text(vocabulary));
   ReplayRequests requests;
   requests.active_vocabulary =
       top.integer("active_vocab_size", vocabulary, 1, std::min(vocabulary, max_active_vocabulary));

@@ -62,7 +62,7 @@ std::vector<float> read_bonus_uniforms(SafetensorsReader& reader, std::size_t ba
 
 }  // namespace
 
-VerifyInput read_verify_input(const std::string& file, VerifyRule rule) {
+VerifyInput read_verify_input(const std::string& file) {
   SafetensorsReader reader(file);
   allow_only(reader, {"draft_probs", "draft_tokens", "model_probs", "token_tree_first_child",
                       "token_tree_next_sibling", "uniform_samples", "token_tree_parent_ptr",
@@ -87,9 +87,7 @@ VerifyInput read_verify_input(const std::string& file, VerifyRule rule) {
                          input.parent_ptr, input.vocabulary);
   });
   check_uniforms(reader, input);
-  if (rule == VerifyRule::lossless) {
-    input.bonus_uniforms = read_bonus_uniforms(reader, input.parent_ptr.size());
-  }
+  input.bonus_uniforms = read_bonus_uniforms(reader, input.parent_ptr.size());
   input.model_probs = read<float>(reader, "model_probs", "F32", {input.nodes, input.vocabulary});
   input.draft_probs = read<float>(reader, "draft_probs", "F32", {input.nodes, input.vocabulary});
   return input;

@@ -10,8 +10,6 @@
 
 namespace tokkos::tools {
 
-enum class VerifyRule { seed, lossless };
-
 /// Recorded draft trees, in the arrays of batch_spec_verify.
 struct VerifyInput {
   std::int64_t nodes = 0;
@@ -26,8 +24,8 @@ struct VerifyInput {
   std::vector<float> bonus_uniforms;     ///< [batch], Philox if the file has none
 };
 
-/// Reads and checks them. What only rule `lossless` reads is not looked at for rule `seed`.
+/// Reads and checks them.
 /// @throws Error that names file, tensor, element, value and what was expected
-VerifyInput read_verify_input(const std::string& file, VerifyRule rule);
+VerifyInput read_verify_input(const std::string& file);
 
 }  // namespace tokkos::tools

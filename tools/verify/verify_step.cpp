@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verify/verify_step.hpp"
 
+#include <tokkos/core/row_status.hpp>
 #include <tokkos/kernels/batch_spec_verify.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
 
@@ -109,6 +110,15 @@ void subtract_rejected(const VerifyInput& input, const std::vector<float>& resid
   }
 }
 
+/// A status that makes a row unusable zeroes the row at which the tree's walk ended.
+void clear_unusable_rows(std::int64_t vocabulary, VerifyResult& result) {
+  for (std::size_t tree = 0; tree < result.tree_status.size(); ++tree) {
+    if ((result.tree_status[tree] & unusable_row) == 0) continue;
+    const auto row = result.model_probs.begin() + result.parent_ptr[tree] * vocabulary;
+    std::fill(row, row + vocabulary, 0.0f);
+  }
+}
+
 VerifyResult verify_losslessly(const VerifyInput& input) {
   const DeviceStep step(input);
   const std::size_t batch = input.parent_ptr.size();
@@ -137,9 +147,10 @@ VerifyResult verify_losslessly(const VerifyInput& input) {
 }  // namespace
 
 VerifyResult verify_step(const VerifyInput& input, VerifyRule rule) {
-  if (rule == VerifyRule::lossless) return verify_losslessly(input);
-  VerifyResult result = verify_by_seed(input);
-  result.accepted = count_accepted(input, result.parent_ptr);
+  const bool lossless = rule == VerifyRule::lossless;
+  VerifyResult result = lossless ? verify_losslessly(input) : verify_by_seed(input);
+  if (!lossless) result.accepted = count_accepted(input, result.parent_ptr);
+  clear_unusable_rows(input.vocabulary, result);
   return result;
 }
 

@@ -9,9 +9,12 @@
 
 namespace tokkos::tools {
 
+enum class VerifyRule { seed, lossless };
+
 /// What the library makes of recorded draft trees.
 struct VerifyResult {
-  std::vector<float> model_probs;         ///< [nodes, V], what is left after rejections
+  std::vector<float> model_probs;         ///< [nodes, V], what is left after rejections; 0 where
+                                          ///< a bad status ended the walk
   std::vector<std::int32_t> parent_ptr;   ///< [batch] last accepted nodes
   std::vector<std::int32_t> tree_status;  ///< [batch]
   std::vector<std::int32_t> accepted;     ///< [batch] number of accepted nodes

@@ -25,6 +25,9 @@ struct DraftTree {
 
   /// Number of nodes on the path to `node`: 0 for -1. @throws Error as path does
   std::int32_t depth(std::int32_t node) const;
+
+  /// The depth of every node, [size]. @throws Error as path does
+  std::vector<std::int32_t> depths() const;
 };
 
 /// Checks the tree of request number `request`: tokens in [0, vocabulary), parents in [-1, size),
