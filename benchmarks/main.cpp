@@ -6,12 +6,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include "register.hpp"
+
+#include <algorithm>
 #include <sstream>
 #include <string>
-
-namespace tokkos::bench {
-void register_softmax();
-}
+#include <vector>
 
 namespace {
 
@@ -30,6 +30,29 @@ std::string kokkos_configuration() {
   return line;
 }
 
+/// A reporter of names as they were registered, without what Google Benchmark appends to them.
+template <class Reporter>
+class PlainNames : public Reporter {
+ public:
+  void ReportRuns(const std::vector<typename Reporter::Run>& runs) override {
+    std::vector<typename Reporter::Run> plain = runs;
+    for (auto& run : plain) {
+      run.run_name.iterations.clear();
+      run.run_name.time_type.clear();
+    }
+    Reporter::ReportRuns(plain);
+  }
+};
+
+bool writes_json(int argc, char* argv[]) {
+  const std::vector<std::string> arguments(argv, argv + argc);
+  const auto begins = [&](const char* text) {
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const std::string& word) { return word.rfind(text, 0) == 0; });
+  };
+  return begins("--benchmark_out=") && !begins("--benchmark_out_format=");
+}
+
 void record_context() {
   using Space = Kokkos::DefaultExecutionSpace;
   benchmark::AddCustomContext("tokkos_version", tokkos::version());
@@ -45,10 +68,18 @@ void record_context() {
 
 int main(int argc, char* argv[]) {
   const Kokkos::ScopeGuard kokkos(argc, argv);
+  const bool json = writes_json(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   record_context();
-  tokkos::bench::register_softmax();
-  benchmark::RunSpecifiedBenchmarks();
+  tokkos::bench::register_probabilities();
+  tokkos::bench::register_token();
+  tokkos::bench::register_pipeline();
+  tokkos::bench::register_bitmask();
+  tokkos::bench::register_verify();
+  tokkos::bench::register_mixes();
+  PlainNames<benchmark::ConsoleReporter> console;
+  PlainNames<benchmark::JSONReporter> file;
+  benchmark::RunSpecifiedBenchmarks(&console, json ? &file : nullptr);
   benchmark::Shutdown();
 }

@@ -7,11 +7,14 @@
 
 namespace tokkos::bench {
 
-double seconds_of(const Space& space, const std::function<void()>& work) {
-  space.fence("tokkos::bench::before");
+namespace {
+
+double seconds_of(const Timed& timed) {
+  if (timed.prepare) timed.prepare();
+  Kokkos::fence("tokkos::bench::before");
   const auto begin = std::chrono::steady_clock::now();
-  work();
-  space.fence("tokkos::bench::after");
+  timed.work();
+  Kokkos::fence("tokkos::bench::after");
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -22,8 +25,40 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::int64_t iterations_for(std::int64_t elements) {
-  return std::clamp<std::int64_t>((std::int64_t{1} << 31) / elements, 11, 1000);
+}  // namespace
+
+void run_timed(benchmark::State& state, double bytes, const Timed& own,
+               const std::vector<Rival>& rivals) {
+  std::vector<double> own_seconds;
+  std::vector<std::vector<double>> rival_seconds(rivals.size());
+  for (int round = 0; round < 2; ++round) {
+    seconds_of(own);
+    for (const Rival& rival : rivals) seconds_of(rival.timed);
+  }
+  for (auto _ : state) {
+    own_seconds.push_back(seconds_of(own));
+    for (std::size_t i = 0; i < rivals.size(); ++i) {
+      rival_seconds[i].push_back(seconds_of(rivals[i].timed));
+    }
+    state.SetIterationTime(own_seconds.back());
+  }
+  const double seconds = median(own_seconds);
+  state.counters["median_seconds"] = seconds;
+  state.counters["bytes_per_second"] = bytes / seconds;
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    const double rival = median(rival_seconds[i]);
+    state.counters[rivals[i].counter] = rivals[i].is_speedup ? rival / seconds : seconds / rival;
+  }
+}
+
+void register_timed(const std::string& name, std::int64_t elements,
+                    const std::function<void(benchmark::State&)>& function) {
+  const std::int64_t iterations =
+      std::clamp<std::int64_t>((std::int64_t{1} << 30) / elements, 11, 500);
+  benchmark::RegisterBenchmark(name.c_str(), function)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(iterations);
 }
 
 }  // namespace tokkos::bench

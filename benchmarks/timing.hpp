@@ -4,22 +4,42 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <benchmark/benchmark.h>
+
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace tokkos::bench {
 
 using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
 
-/// Seconds that `work` takes on `space`, fenced on both sides.
-double seconds_of(const Space& space, const std::function<void()>& work);
+inline constexpr bool runs_on_host =
+    Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
-/// The median; 0 of nothing.
-double median(std::vector<double> values);
+/// What a benchmark times: `work`, fenced on both sides, after `prepare`, which is not timed.
+struct Timed {
+  std::function<void()> work;
+  std::function<void()> prepare = {};
+};
 
-/// How often a benchmark over this many elements runs: at least 11 times, more where one run is
+/// Something that is timed in turn with the benchmark's own work.
+struct Rival {
+  std::string counter;      ///< name of the ratio
+  bool is_speedup = false;  ///< the ratio is rival / own (how often faster), else own / rival
+  Timed timed;
+};
+
+/// Runs a benchmark: own work and rivals in turn, once per iteration, after two rounds of warm-up.
+/// Reports medians: seconds, bytes_per_second for `bytes` that one run moves, and the ratios.
+void run_timed(benchmark::State& state, double bytes, const Timed& own,
+               const std::vector<Rival>& rivals = {});
+
+/// Registers `function` for `elements` logits a run: at least 11 iterations, more where one run is
 /// short.
-std::int64_t iterations_for(std::int64_t elements);
+void register_timed(const std::string& name, std::int64_t elements,
+                    const std::function<void(benchmark::State&)>& function);
 
 }  // namespace tokkos::bench

@@ -37,12 +37,16 @@ struct SeedRule {
                                         int length, int& illegal) const {
     std::int64_t sum = 0;
     int bad = 0;
-    for_own_places<ExecutionSpace>(team, length, [&](int v) {
-      bad |= is_illegal_probability(p[v]) || is_illegal_probability(q[v]) ? 1 : 0;
-      const float difference = p[v] - q[v];
-      const float rest = difference > 0.0f ? difference : 0.0f;
-      sum += to_grid(rest <= 2.0f ? rest : 2.0f);
-    });
+    for (int start = 0; start < length; start += chunk_size) {
+      const int size = chunk_length(length, start);
+      const float* ps = p + start;
+      const float* qs = q + start;
+      const OwnSum own = sum_own_places<ExecutionSpace>(
+          team, size, [&](int j) { return to_grid(bounded_mass(ps[j] - qs[j])); },
+          [&](int j) { return is_illegal_probability(ps[j]) || is_illegal_probability(qs[j]); });
+      sum += own.sum;
+      bad |= own.illegal;
+    }
     team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
     team.team_reduce(Kokkos::Max<int>(bad));
     illegal = bad;

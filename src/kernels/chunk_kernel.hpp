@@ -100,6 +100,7 @@ struct LoadedLanes {
   template <LogitType Logit>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Logit* KOKKOS_RESTRICT logits, std::uint32_t allowed,
                                         float* KOKKOS_RESTRICT x) {
+    // hot loop
     for (int j = 0; j < width; ++j) {
       float value = widen(logits[j]);
       value = (allowed >> j) & 1u ? value : negative_infinity;
@@ -168,6 +169,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_groups(const float* x, float* e, 
   constexpr int stride = groups_per_chunk;
   const InverseTemperature scale{inverse, greedy};
   std::int64_t sum = 0;
+  // hot loop
 #pragma omp simd reduction(+ : sum)
   for (int g = 0; g < width; ++g) {
     const float e0 = scale.weight(x[g], maximum);

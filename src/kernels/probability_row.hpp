@@ -8,6 +8,7 @@
 #include <tokkos/numerics/exact_sum.hpp>
 #include <tokkos/numerics/wide_product.hpp>
 
+#include "kernels/chunk_kernel.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/prefix_search.hpp"
 
@@ -15,26 +16,83 @@
 
 #include <cstdint>
 
-// Rows of given probabilities, walked in chunks through the team's scratch. A "fill" functor brings
-// one chunk there: fill(start, length, p) writes the probabilities of tokens [start, start +
-// length) to p, each member those of its own places, and returns whether it saw an illegal one
-// among them.
+// Rows of given probabilities, walked in chunks. A "row" functor yields a chunk: row(start, length,
+// buffer) returns where the probabilities of tokens [start, start + length) stand, in memory that
+// was given or in the team's scratch `buffer`, to which each member writes its own places.
 
 namespace tokkos {
 
-/// Whether a given number is not a probability; 1.001 leaves room for rounding in 16 bits.
-KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p) {
-  return !(p >= 0.0f && p <= 1.001f);
+/// The largest number that is taken for a probability: 1.001 leaves room for rounding in 16 bits,
+/// and the sum of a small residual may be a few percent off.
+inline constexpr float largest_given = 1.001f;
+inline constexpr float largest_residual = 1.1f;
+
+KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p, float largest = largest_given) {
+  return !(p >= 0.0f && p <= largest);
 }
 
-/// Tokens that a member takes at a time: consecutive on a host, every team_size-th on a device.
+/// Tokens that a member takes at a time: the whole chunk on a host, every team_size-th on a device.
+/// No two calls of `body` may touch the same memory.
 template <class ExecutionSpace, class Team, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_own_places(const Team& team, int length, const Body& body) {
   if constexpr (runs_on_host<ExecutionSpace>) {
+#pragma omp simd
     for (int j = 0; j < length; ++j) body(j);
   } else {
     for (int j = team.team_rank(); j < length; j += team.team_size()) body(j);
   }
+}
+
+/// A member's own sum, and whether one of its numbers was no probability.
+struct OwnSum {
+  std::int64_t sum = 0;
+  int illegal = 0;
+};
+
+/// Sum of mass(j) over the member's own tokens; illegal(j) tells which of them are none.
+template <class ExecutionSpace, class Team, class Mass, class Illegal>
+KOKKOS_FORCEINLINE_FUNCTION OwnSum sum_own_places(const Team& team, int length, const Mass& mass,
+                                                  const Illegal& illegal) {
+  std::int64_t sum = 0;
+  int bad = 0;
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    // hot loop
+#pragma omp simd reduction(+ : sum) reduction(| : bad)
+    for (int j = 0; j < length; ++j) {
+      sum += mass(j);
+      bad |= illegal(j) ? 1 : 0;
+    }
+  } else {
+    for (int j = team.team_rank(); j < length; j += team.team_size()) {
+      sum += mass(j);
+      bad |= illegal(j) ? 1 : 0;
+    }
+  }
+  return {sum, bad};
+}
+
+/// p if it is in [0, 2], else the nearer end (0 for NaN): sums of anything stay in range.
+KOKKOS_FORCEINLINE_FUNCTION float bounded_mass(float p) {
+  const float positive = p > 0.0f ? p : 0.0f;
+  return positive < 2.0f ? positive : 2.0f;
+}
+
+/// What a team needs to walk rows of probabilities: one chunk, and the mass of every chunk.
+struct RowScratch {
+  float* chunk;
+  std::int64_t* masses;
+};
+
+inline constexpr std::size_t row_scratch =
+    chunk_scratch +
+    static_cast<std::size_t>(chunk_count(max_active_vocabulary)) * sizeof(std::int64_t) + 64;
+
+template <class Team>
+KOKKOS_FUNCTION RowScratch row_scratch_of(const Team& team) {
+  float* chunk = chunk_buffer(team);
+  const auto masses = static_cast<std::size_t>(chunk_count(max_active_vocabulary));
+  return {chunk, static_cast<std::int64_t*>(
+                     team.team_scratch(0).get_shmem_aligned(masses * sizeof(std::int64_t), 64))};
 }
 
 /// Length of the chunk that starts at token `start`.
@@ -43,28 +101,29 @@ KOKKOS_FORCEINLINE_FUNCTION int chunk_length(std::int64_t vocabulary, std::int64
   return static_cast<int>(left < chunk_size ? left : chunk_size);
 }
 
-/// Sum of a filled chunk in units of 2^-44, over the whole team.
-template <class ExecutionSpace, class Team>
-KOKKOS_FUNCTION std::int64_t chunk_mass(const Team& team, const float* p, int length) {
-  std::int64_t sum = 0;
-  for_own_places<ExecutionSpace>(team, length, [&](int j) { sum += to_grid(p[j]); });
-  team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
-  return sum;
-}
-
-/// Draws from the row that `fill` yields: the first token whose inclusive prefix of RNE(p * 2^44)
-/// exceeds floor(u * sum). -1, and status bits, if u is NaN or the row is not a distribution: its
-/// sum is checked if it is said to be 1.
-template <class ExecutionSpace, class Team, class Fill>
-KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary, const Fill& fill,
-                                      float u, float* p, bool sums_to_one, std::int32_t& status) {
+/// Draws from the row whose chunks `row` yields: the first token whose inclusive prefix of RNE(p *
+/// 2^44) exceeds floor(u * sum). -1, and status bits, if u is NaN or the row is not a distribution:
+/// its sum is checked if it is said to be 1.
+template <class ExecutionSpace, class Team, class Row>
+KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary, const Row& row,
+                                      float u, const RowScratch& scratch, bool sums_to_one,
+                                      std::int32_t& status) {
   constexpr std::int64_t tolerance = grid_one / 100;
+  const float largest = sums_to_one ? largest_given : largest_residual;
+  const std::int64_t chunks = chunk_count(vocabulary);
   std::int64_t sum = 0;
   int illegal = 0;
-  for (std::int64_t start = 0; start < vocabulary; start += chunk_size) {
-    const int length = chunk_length(vocabulary, start);
-    if (fill(start, length, p)) illegal = 1;
-    sum += chunk_mass<ExecutionSpace>(team, p, length);
+  for (std::int64_t c = 0; c < chunks; ++c) {
+    const int length = chunk_length(vocabulary, c * chunk_size);
+    const float* p = row(c * chunk_size, length, scratch.chunk);
+    const OwnSum own = sum_own_places<ExecutionSpace>(
+        team, length, [&](int j) { return to_grid(bounded_mass(p[j])); },
+        [&](int j) { return is_illegal_probability(p[j], largest); });
+    illegal |= own.illegal;
+    std::int64_t mass = own.sum;
+    team.team_reduce(Kokkos::Sum<std::int64_t>(mass));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { scratch.masses[c] = mass; });
+    sum += mass;
   }
   team.team_reduce(Kokkos::Max<int>(illegal));
   u = clamped_uniform(u);
@@ -78,23 +137,20 @@ KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary,
   }
   if ((status & unusable_row) != 0) return -1;
 
+  team.team_barrier();  // every member reads every chunk's mass
   const std::int64_t target = floor_of_share(u, sum);
-  std::int64_t before = 0;
-  for (std::int64_t start = 0; start < vocabulary; start += chunk_size) {
-    const int length = chunk_length(vocabulary, start);
-    fill(start, length, p);
-    const std::int64_t mass = chunk_mass<ExecutionSpace>(team, p, length);
-    team.team_barrier();
-    if (before + mass > target) {
-      const Crossing found = first_crossing(
-          team, length, [&](std::int64_t j) { return to_grid(p[j]); },
-          [&](std::int64_t prefix) { return before + prefix > target; });
-      return static_cast<TokenId>(start + found.index);
-    }
-    before += mass;
-    team.team_barrier();
-  }
-  return -1;
+  const Crossing chunk = first_crossing(
+      team, chunks, [&](std::int64_t c) { return scratch.masses[c]; },
+      [&](std::int64_t prefix) { return prefix > target; });
+  if (chunk.index < 0) return -1;
+  const std::int64_t start = chunk.index * chunk_size;
+  const int length = chunk_length(vocabulary, start);
+  const float* p = row(start, length, scratch.chunk);
+  team.team_barrier();  // every member reads other members' places
+  const Crossing token = first_crossing(
+      team, length, [&](std::int64_t j) { return to_grid(bounded_mass(p[j])); },
+      [&](std::int64_t prefix) { return chunk.before + prefix > target; });
+  return token.index < 0 ? -1 : static_cast<TokenId>(start + token.index);
 }
 
 }  // namespace tokkos

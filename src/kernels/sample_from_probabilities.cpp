@@ -25,20 +25,11 @@ struct SampleRows {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank();
     const float* given = &probabilities(row, 0);
-    const auto fill = [&](std::int64_t start, int length, float* p) {
-      int illegal = 0;
-      for_own_places<ExecutionSpace>(team, length, [&](int j) {
-        const float value = given[start + j];
-        const bool bad = is_illegal_probability(value);
-        illegal |= bad ? 1 : 0;
-        p[j] = bad ? 0.0f : value;
-      });
-      return illegal != 0;
-    };
+    const auto chunk = [&](std::int64_t start, int, float*) { return given + start; };
     std::int32_t status = 0;
     const TokenId token =
         draw_from_row<ExecutionSpace>(team, static_cast<std::int64_t>(probabilities.extent(1)),
-                                      fill, uniforms(row), chunk_buffer(team), true, status);
+                                      chunk, uniforms(row), row_scratch_of(team), true, status);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       tokens(row) = token;
       flag_row(row_status, row, status);
@@ -61,7 +52,7 @@ void sample_from_probabilities(const ExecutionSpace& space,
   check_vector("uniforms", uniforms, rows);
   check_vector("tokens", tokens, rows);
   check_optional_vector("row_status", row_status, rows);
-  launch_teams("tokkos::sample_from_probabilities::rows", space, rows, chunk_team, chunk_scratch,
+  launch_teams("tokkos::sample_from_probabilities::rows", space, rows, chunk_team, row_scratch,
                SampleRows<ExecutionSpace>{probabilities, uniforms, tokens, row_status});
 }
 

@@ -38,6 +38,7 @@ KOKKOS_FUNCTION void scale_chunk(const Team& team, const float* e, float* out, f
        first += team.team_size() * width) {
     const int end = first + width < room.places ? first + width : room.places;
     const int end_active = end < active ? end : (active > first ? active : first);
+    // hot loop
 #pragma omp simd
     for (int j = first; j < end_active; ++j) out[j] = probability(e[j], factor);
     for (int j = end_active; j < end; ++j) out[j] = 0.0f;

@@ -26,7 +26,7 @@ struct LosslessRule {
   DraftDistributions<Space> given;
   TokenTrees<Space> trees;
   Vector<float, Space> residual_sums;
-  float* buffer = nullptr;  ///< the team's scratch for one chunk
+  RowScratch scratch{};
 
   /// What rejecting a child with residual sum R leaves of p.
   KOKKOS_FORCEINLINE_FUNCTION static float remaining(float p, float q, float sum) {
@@ -34,24 +34,20 @@ struct LosslessRule {
     return (difference > 0.0f ? difference : 0.0f) / sum;
   }
 
-  /// Brings the distribution left at `parent` after the children before `child` (-1: all) to p.
-  KOKKOS_FUNCTION bool fill(const Team& team, std::int32_t parent, std::int32_t child,
-                            std::int64_t start, int length, float* p) const {
-    const float* target = &given.model_probs(parent, start);
-    int illegal = 0;
-    for_own_places<ExecutionSpace>(team, length, [&](int j) {
-      const bool bad = is_illegal_probability(target[j]);
-      illegal |= bad ? 1 : 0;
-      p[j] = bad ? 0.0f : target[j];
-    });
+  /// The distribution left at `parent` after the children before `child` (-1: all): the target's
+  /// own row as long as no rejection has changed it.
+  KOKKOS_FUNCTION const float* left_at(const Team& team, std::int32_t parent, std::int32_t child,
+                                       std::int64_t start, int length, float* buffer) const {
+    const float* p = &given.model_probs(parent, start);
     for (std::int32_t c = trees.first_child(parent); c != child; c = trees.next_sibling(c)) {
       const float sum = residual_sums(c);
       if (sum <= 0.0f) continue;
       const float* draft = &given.draft_probs(c, start);
       for_own_places<ExecutionSpace>(team, length,
-                                     [&](int j) { p[j] = remaining(p[j], draft[j], sum); });
+                                     [&](int j) { buffer[j] = remaining(p[j], draft[j], sum); });
+      p = buffer;
     }
-    return illegal != 0;
+    return p;
   }
 
   /// The mass of one token there.
@@ -68,19 +64,20 @@ struct LosslessRule {
   KOKKOS_FUNCTION std::int64_t residual(const Team& team, std::int32_t parent, std::int32_t child,
                                         int& illegal) const {
     const auto vocabulary = static_cast<std::int64_t>(given.model_probs.extent(1));
-    float* p = buffer;
     std::int64_t total = 0;
     int bad = 0;
     for (std::int64_t start = 0; start < vocabulary; start += chunk_size) {
       const int length = chunk_length(vocabulary, start);
-      if (fill(team, parent, child, start, length, p)) bad = 1;
+      const float* p = left_at(team, parent, child, start, length, scratch.chunk);
       const float* draft = &given.draft_probs(child, start);
-      for_own_places<ExecutionSpace>(team, length, [&](int j) {
-        bad |= is_illegal_probability(draft[j]) ? 1 : 0;
-        const float difference = p[j] - draft[j];
-        const float rest = difference > 0.0f ? difference : 0.0f;
-        total += to_grid(rest <= 2.0f ? rest : 2.0f);
-      });
+      const float largest = p == scratch.chunk ? largest_residual : largest_given;
+      const OwnSum own = sum_own_places<ExecutionSpace>(
+          team, length, [&](int j) { return to_grid(bounded_mass(p[j] - draft[j])); },
+          [&](int j) {
+            return is_illegal_probability(p[j], largest) || is_illegal_probability(draft[j]);
+          });
+      total += own.sum;
+      bad |= own.illegal;
     }
     team.team_reduce(Kokkos::Sum<std::int64_t>(total));
     team.team_reduce(Kokkos::Max<int>(bad));
@@ -140,22 +137,22 @@ struct VerifyLossless {
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t tree = team.league_rank();
-    LosslessRule<ExecutionSpace> with_buffer = rule;
-    with_buffer.buffer = chunk_buffer(team);
+    LosslessRule<ExecutionSpace> with_scratch = rule;
+    with_scratch.scratch = row_scratch_of(team);
     const auto& given = rule.given;
     const auto vocabulary = static_cast<std::int64_t>(given.model_probs.extent(1));
     const WalkEnd end = walk_tree(team, rule.trees, given.draft_tokens, given.uniforms, vocabulary,
-                                  tree, with_buffer);
+                                  tree, with_scratch);
     std::int32_t status = end.status;
     TokenId bonus = -1;
     if (end.complete) {
-      const auto fill = [&](std::int64_t start, int length, float* p) {
-        return rule.fill(team, end.node, -1, start, length, p);
+      const auto row = [&](std::int64_t start, int length, float* buffer) {
+        return rule.left_at(team, end.node, -1, start, length, buffer);
       };
       // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
       const bool sums_to_one = agreed(team, !rule.is_residual(end.node));
-      bonus = draw_from_row<ExecutionSpace>(team, vocabulary, fill, given.bonus_uniforms(tree),
-                                            with_buffer.buffer, sums_to_one, status);
+      bonus = draw_from_row<ExecutionSpace>(team, vocabulary, row, given.bonus_uniforms(tree),
+                                            with_scratch.scratch, sums_to_one, status);
     }
     team.team_barrier();  // every member has read the root
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
@@ -184,7 +181,7 @@ void verify_draft_trees(const ExecutionSpace& space,
                static_cast<std::int64_t>(distributions.model_probs.extent(0)));
   check_optional_vector("tree_status", result.tree_status, batch);
   launch_teams(
-      "tokkos::verify_draft_trees::trees", space, batch, tree_team, chunk_scratch,
+      "tokkos::verify_draft_trees::trees", space, batch, tree_team, row_scratch,
       VerifyLossless<ExecutionSpace>{{distributions, trees, result.residual_sums}, result});
 }
 

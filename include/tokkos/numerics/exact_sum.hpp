@@ -4,6 +4,8 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <Kokkos_MathematicalFunctions.hpp>
+
 #include <cstdint>
 
 namespace tokkos {
@@ -27,7 +29,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t round_to_integer(double x) {
 /// x in units of 2^-44, nearest even, for x in [0, 128).
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t to_grid(float x) {
   constexpr double shift = 0x1p52;
-  const double shifted = static_cast<double>(x) * 0x1p44 + shift;
+  const double shifted = Kokkos::fma(static_cast<double>(x), 0x1p44, shift);  // an exact product
   return __builtin_bit_cast(std::int64_t, shifted) - __builtin_bit_cast(std::int64_t, shift);
 }
 

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inputs.hpp"
+
+#include <cstdint>
+
+// What memory itself takes: the floor that the kernels are compared with.
+
+namespace tokkos::bench {
+
+/// Reads n * V elements and writes as many.
+void copy_rows(const Space& space, const Rows<float>& from, const Rows<float>& to);
+
+/// Reads every element once: their maximum, into `result`.
+void read_rows(const Space& space, const Rows<float>& rows, const Number& result);
+
+/// The same for every second row, from row `first` on.
+void read_alternate_rows(const Space& space, const Rows<float>& rows, std::int64_t first,
+                         const Number& result);
+
+/// Copies on one device without timing: what a benchmark in place starts from.
+template <class T>
+void restore(const Rows<T>& from, const Rows<T>& to) {
+  Kokkos::deep_copy(Space(), to, from);
+}
+
+}  // namespace tokkos::bench

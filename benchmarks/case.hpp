@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/logit_rows.hpp>
+#include <tokkos/kernels/workspace.hpp>
+
+#include "inputs.hpp"
+
+#include <cstdint>
+
+namespace tokkos::bench {
+
+/// One step's rows with room for every result.
+template <LogitType Logit>
+struct Case {
+  std::int64_t rows_count;
+  std::int64_t vocabulary;
+  Rows<Logit> logits;
+  Numbers<float> temperature;
+  Rows<std::int32_t> bitmask;  ///< empty: no mask
+  Rows<float> probabilities;
+  Numbers<TokenId> tokens;
+  Numbers<float> uniforms;
+  Numbers<float> log_sum_exp;
+  Workspace<Memory> workspace;
+
+  Case(std::int64_t n, std::int64_t v, float t = 0.8f, Values values = Values::normal)
+      : rows_count(n),
+        vocabulary(v),
+        logits(make_logits<Logit>(n, v, values)),
+        temperature(make_temperatures(n, t)),
+        tokens("tokkos::bench::tokens", n),
+        uniforms(make_uniforms(n)),
+        log_sum_exp("tokkos::bench::log_sum_exp", n),
+        workspace(n, v) {}
+
+  /// Allocates the probabilities and touches them.
+  void with_probabilities() {
+    probabilities = Rows<float>("tokkos::bench::probabilities", rows_count, vocabulary);
+  }
+
+  LogitRows<Logit, Memory> step() const {
+    LogitRows<Logit, Memory> step;
+    step.logits = logits;
+    step.temperature = temperature;
+    if (bitmask.data() != nullptr) step.bitmask.words = bitmask;
+    return step;
+  }
+
+  RowMeasures<Memory> measures() const { return workspace.measures(rows_count); }
+
+  double elements() const {
+    return static_cast<double>(rows_count) * static_cast<double>(vocabulary);
+  }
+};
+
+/// An instance with one of the execution space's threads, where it runs on a host.
+inline Space one_thread() {
+  const Space all;
+  const std::vector<int> weights(static_cast<std::size_t>(all.concurrency()), 1);
+  return Kokkos::Experimental::partition_space(all, weights)[0];
+}
+
+}  // namespace tokkos::bench

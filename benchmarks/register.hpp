@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tokkos::bench {
+
+void register_probabilities();
+void register_token();
+void register_pipeline();
+void register_bitmask();
+void register_verify();
+void register_mixes();
+
+}  // namespace tokkos::bench
