@@ -29,6 +29,7 @@ template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::check_step(std::int64_t rows, std::int64_t columns,
                                                 const StepRequests& requests) const {
   check_call(rows, columns, m_max_num_token, m_vocab_size);
+  static_cast<void>(m_workspace.measures(rows));  // throws if the object was moved from
   validate(requests, rows, m_vocab_size);
 }
 

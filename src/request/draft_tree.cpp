@@ -68,12 +68,26 @@ std::vector<std::int32_t> DraftTree::path(std::int32_t node) const {
 }
 
 std::vector<std::int32_t> DraftTree::depths() const {
-  std::vector<std::int32_t> depths(parents.size());
-  for (std::size_t i = 0; i < parents.size(); ++i) {
-    const auto node = static_cast<std::int32_t>(i);
-    const std::int32_t parent = parents[i];
-    const bool is_known = parent >= 0 && parent < node;  // parents mostly stand before children
-    depths[i] = is_known ? depths[static_cast<std::size_t>(parent)] + 1 : depth(node);
+  const std::size_t count = parents.size();
+  std::vector<std::int32_t> depths(count, 0);  // 0: not known yet
+  std::vector<std::size_t> climbed;
+  for (std::size_t i = 0; i < count; ++i) {
+    climbed.clear();
+    std::int32_t at = static_cast<std::int32_t>(i);
+    const auto is_unknown = [&] {
+      const bool is_node = at >= 0 && static_cast<std::size_t>(at) < count;
+      return !is_node || depths[static_cast<std::size_t>(at)] == 0;
+    };
+    while (at != -1 && is_unknown()) {
+      // No path has so many nodes or leads outside: depth says which node it is.
+      if (at < 0 || static_cast<std::size_t>(at) >= count || climbed.size() == count) {
+        static_cast<void>(depth(static_cast<std::int32_t>(i)));
+      }
+      climbed.push_back(static_cast<std::size_t>(at));
+      at = parents[climbed.back()];
+    }
+    std::int32_t known = at == -1 ? 0 : depths[static_cast<std::size_t>(at)];
+    for (auto node = climbed.rbegin(); node != climbed.rend(); ++node) depths[*node] = ++known;
   }
   return depths;
 }

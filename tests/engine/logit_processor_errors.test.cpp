@@ -13,6 +13,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends.hpp"
@@ -176,6 +177,25 @@ TEMPLATE_LIST_TEST_CASE("more rows than the processor was made for are refused",
       error_of([&] { processor.inplace_update_logits(logits.matrix(), step.requests()); });
   CHECK(complaint.value == "5");
   CHECK(complaint.expected.find('4') != std::string::npos);
+}
+
+TEMPLATE_LIST_TEST_CASE("a processor that was moved from refuses to work", "[engine]",
+                        ExecutionSpaces) {
+  OwnedStep step;
+  GenerationConfig config;
+  config.logit_bias = {{3, 1.0}};
+  step.add(config);
+  LogitProcessor<TestType> first(TestType(), 4, 10);
+  LogitProcessor<TestType> second(std::move(first));
+  Guarded<float, MemoryOf<TestType>> logits(1, 10, 0, {});
+  const StepRequests requests = step.requests();
+  CHECK_THROWS_AS(first.inplace_update_logits(logits.matrix(), requests), Error);
+  CHECK_THROWS_AS(first.compute_probs_from_logits(logits.matrix(), requests, logits.matrix()),
+                  Error);
+  CHECK(logits.values() == std::vector<float>(10));
+  CHECK_NOTHROW(second.inplace_update_logits(logits.matrix(), requests));
+  Kokkos::fence("tokkos::test::done");
+  CHECK(logits.values()[3] == 1.0f);
 }
 
 TEMPLATE_LIST_TEST_CASE("a processor is made for legal sizes only", "[engine]", ExecutionSpaces) {

@@ -65,6 +65,19 @@ TEST_CASE("a draft tree may number children before parents", "[request]") {
   CHECK(tree.path(1) == Indices{2, 0, 1});
   CHECK(tree.depth(1) == 3);
   CHECK(tree.depths() == Indices{2, 3, 1});
+  constexpr std::int32_t many = 1000000;  // in as many steps, not in their square
+  DraftTree upwards{std::vector<TokenId>(many, 1), {}};
+  for (std::int32_t i = 0; i < many; ++i) upwards.parents.push_back(i + 1 < many ? i + 1 : -1);
+  const auto depths = upwards.depths();
+  CHECK(depths.front() == many);
+  CHECK(depths.back() == 1);
+}
+
+TEST_CASE("depths of what is no tree are refused", "[request]") {
+  for (const auto& parents : {Indices{1, 0}, Indices{-1, 1}, Indices{2, -1}, Indices{-2}}) {
+    const DraftTree tree{std::vector<TokenId>(parents.size(), 1), parents};
+    CHECK_THROWS_AS(tree.depths(), Error);
+  }
 }
 
 TEST_CASE("validation accepts trees and names what is wrong with others", "[request]") {

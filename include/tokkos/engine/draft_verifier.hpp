@@ -37,7 +37,7 @@ struct VerifyUniforms {
 VerifyUniforms verify_uniforms(const StepRequests& requests);
 
 /// Verifies a batch of draft trees by the lossless rule and draws the bonus tokens. One object is
-/// for one thread at a time.
+/// for one thread at a time; one that was moved from may only be destroyed or assigned to.
 template <class ExecutionSpace>
 class DraftVerifier {
  public:

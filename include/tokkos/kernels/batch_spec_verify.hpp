@@ -24,8 +24,8 @@ void batch_spec_verify(const ExecutionSpace& space,
 /// Verifies draft trees by the seed's rule, with the seed's arrays: from each tree's root, a child
 /// C with token t is accepted if model_probs[P, t] >= uniform_samples[C] * draft_probs[C, t]; else
 /// row P of model_probs becomes max(model - draft, 0) / R in place, R the exact sum of the
-/// numerators, and the next sibling is tried; R below 1e-7 accepts. `verify_draft_trees` is the
-/// lossless rule.
+/// numerators, and the next sibling is tried; R below 1e-7 accepts (as in the seed; zero_residual
+/// is a bit of the lossless rule, `verify_draft_trees`).
 ///
 /// Asynchronous on `space`; the same bits everywhere.
 /// @param draft_probs [nodes, V] distribution that each node's token was drawn from

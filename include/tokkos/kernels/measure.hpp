@@ -13,12 +13,12 @@ namespace tokkos {
 /// Reads every row once: mask, temperature, the pair of each chunk and the total of each row.
 ///
 /// Asynchronous on `space`; allocates nothing. The result is the same bits on every backend, alone
-/// or in any batch.
+/// or in any batch. Differences of logits are taken in float32: a token more than FLT_MAX below its
+/// chunk's maximum has probability 0 at any temperature.
 /// @param rows n rows of V logits
 /// @param measures written: Workspace::measures(n) of a workspace for at least n rows of V
 /// @param row_status [n] or empty; bits nan_logit, positive_infinity, empty, invalid_parameter are
-/// ORed
-///   into it
+///   ORed into it
 /// @throws Error if a shape does not fit (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
