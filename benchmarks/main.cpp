@@ -8,6 +8,8 @@
 
 #include "register.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <sstream>
 #include <string>
@@ -34,6 +36,7 @@ std::string kokkos_configuration() {
 template <class Reporter>
 class PlainNames : public Reporter {
  public:
+  using Reporter::Reporter;
   void ReportRuns(const std::vector<typename Reporter::Run>& runs) override {
     std::vector<typename Reporter::Run> plain = runs;
     for (auto& run : plain) {
@@ -78,7 +81,9 @@ int main(int argc, char* argv[]) {
   tokkos::bench::register_bitmask();
   tokkos::bench::register_verify();
   tokkos::bench::register_mixes();
-  PlainNames<benchmark::ConsoleReporter> console;
+  using Console = benchmark::ConsoleReporter;
+  PlainNames<Console> console(isatty(STDOUT_FILENO) ? Console::OO_ColorTabular
+                                                    : Console::OO_Tabular);
   PlainNames<benchmark::JSONReporter> file;
   benchmark::RunSpecifiedBenchmarks(&console, json ? &file : nullptr);
   benchmark::Shutdown();

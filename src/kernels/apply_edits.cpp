@@ -5,6 +5,7 @@
 #include "kernels/check_edits.hpp"
 #include "kernels/edit_functors.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/launch.hpp"
 
 namespace tokkos {
 
@@ -35,12 +36,9 @@ void apply_edits(const ExecutionSpace& space, const Matrix<Logit, MemoryOf<Execu
   check_edited_logits(logits, row_status);
   const std::int64_t first = check_bias_edits(biases);
   const std::int64_t second = check_penalty_edits(penalties);
-  if (first + second == 0) return;
-  Kokkos::parallel_for("tokkos::apply_edits::edit",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-                           space, 0, first + second),
-                       EditLogits<ExecutionSpace, Logit>{
-                           {logits, biases, row_status}, {logits, penalties, row_status}, first});
+  launch_entries("tokkos::apply_edits::edit", space, first + second,
+                 EditLogits<ExecutionSpace, Logit>{
+                     {logits, biases, row_status}, {logits, penalties, row_status}, first});
 }
 
 #define TOKKOS_INSTANTIATE(Space, Logit)                                                           \

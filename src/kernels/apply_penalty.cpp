@@ -5,6 +5,7 @@
 #include "kernels/check_edits.hpp"
 #include "kernels/edit_functors.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/launch.hpp"
 
 namespace tokkos::detail {
 
@@ -15,11 +16,8 @@ void apply_penalty(const ExecutionSpace& space,
                    const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
   check_edited_logits(logits, row_status);
   const std::int64_t entries = check_penalty_edits(edits);
-  if (entries == 0) return;
-  Kokkos::parallel_for(
-      "tokkos::apply_penalty::penalize",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(space, 0, entries),
-      Penalize<ExecutionSpace, Logit>{logits, edits, row_status});
+  launch_entries("tokkos::apply_penalty::penalize", space, entries,
+                 Penalize<ExecutionSpace, Logit>{logits, edits, row_status});
 }
 
 #define TOKKOS_INSTANTIATE(Space, Logit)                                                         \

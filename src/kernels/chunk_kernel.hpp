@@ -168,7 +168,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_groups(const float* x, float* e, 
                                                       float inverse) {
   constexpr int stride = groups_per_chunk;
   const InverseTemperature scale{inverse, greedy};
-  std::int64_t sum = 0;
+  std::uint64_t sum = 0;
   // hot loop
 #pragma omp simd reduction(+ : sum)
   for (int g = 0; g < width; ++g) {
@@ -180,9 +180,9 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_groups(const float* x, float* e, 
     e[g + stride] = e1;
     e[g + 2 * stride] = e2;
     e[g + 3 * stride] = e3;
-    sum += to_grid((e0 + e1) + (e2 + e3));
+    sum += grid_bits((e0 + e1) + (e2 + e3));
   }
-  return sum;
+  return static_cast<std::int64_t>(sum - width * grid_bias);
 }
 
 /// Writes exp((x - maximum) / T) of a loaded chunk to e (may be x) and returns the chunk's sum.

@@ -4,7 +4,6 @@
 
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
-#include <tokkos/numerics/ieee_arithmetic.hpp>
 
 #include "kernels/edit_logit.hpp"
 
@@ -13,8 +12,8 @@
 #include <cfloat>
 #include <cstdint>
 
-// What one thread does to one logit: alone in `apply_logit_bias` and `apply_penalty`, together in
-// `apply_edits`.
+// What is done to one logit by launch_entries: alone in `apply_logit_bias` and `apply_penalty`,
+// together in `apply_edits`.
 
 namespace tokkos::detail {
 
@@ -41,7 +40,6 @@ struct AddBias {
       flag_row(row_status, row, RowStatus::invalid_edit);
       return;
     }
-    const IeeeArithmetic ieee;
     const float bias = edits.logit_bias(i);
     if (!(bias <= FLT_MAX)) {  // NaN or +infinity: not a bias
       flag_row(row_status, row, RowStatus::invalid_edit);
@@ -77,7 +75,6 @@ struct Penalize {
     const float repetition = edits.penalties(c, 2);
     const std::int32_t count = edits.token_cnt(i);
     const bool finite = Kokkos::fabs(presence) <= FLT_MAX && Kokkos::fabs(frequency) <= FLT_MAX;
-    const IeeeArithmetic ieee;
     if (token < 0 || token >= static_cast<std::int64_t>(logits.extent(1)) || !finite ||
         !(repetition > 0.0f && repetition <= FLT_MAX) || count < 1) {
       flag_row(row_status, row, RowStatus::invalid_edit);

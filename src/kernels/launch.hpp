@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/core/error.hpp>
+#include <tokkos/numerics/ieee_arithmetic.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -17,6 +18,32 @@ namespace tokkos {
 template <class ExecutionSpace>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
+
+/// Runs `functor(i)` for a run of consecutive entries: one on a device, many on a host.
+template <class ExecutionSpace, class Functor>
+struct EntryBlock {
+  static constexpr std::int64_t size = runs_on_host<ExecutionSpace> ? 256 : 1;
+  Functor functor;
+  std::int64_t entries;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t block) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t end = (block + 1) * size < entries ? (block + 1) * size : entries;
+    for (std::int64_t i = block * size; i < end; ++i) functor(i);
+  }
+};
+
+/// Runs `functor(i)` for every i in [0, entries).
+template <class ExecutionSpace, class Functor>
+void launch_entries(const char* label, const ExecutionSpace& space, std::int64_t entries,
+                    const Functor& functor) {
+  if (entries == 0) return;
+  using Block = EntryBlock<ExecutionSpace, Functor>;
+  const std::int64_t blocks = (entries + Block::size - 1) / Block::size;
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(space, 0, blocks),
+      Block{functor, entries});
+}
 
 /// Runs `functor` with `league` teams. On a device a team has `device_team` threads, or as many as
 /// the device allows for this functor if that is less; on a host it has one.

@@ -26,11 +26,19 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t round_to_integer(double x) {
   return x < shift ? small : static_cast<std::int64_t>(x);
 }
 
+/// What grid_bits adds to each number.
+inline constexpr std::uint64_t grid_bias = __builtin_bit_cast(std::uint64_t, 0x1p52);
+
+/// x in units of 2^-44, nearest even, plus grid_bias, for x in [0, 128): sums of many take the
+/// biases off at the end, modulo 2^64.
+KOKKOS_FORCEINLINE_FUNCTION std::uint64_t grid_bits(float x) {
+  // The product is exact, so this rounds once.
+  return __builtin_bit_cast(std::uint64_t, Kokkos::fma(static_cast<double>(x), 0x1p44, 0x1p52));
+}
+
 /// x in units of 2^-44, nearest even, for x in [0, 128).
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t to_grid(float x) {
-  constexpr double shift = 0x1p52;
-  const double shifted = Kokkos::fma(static_cast<double>(x), 0x1p44, shift);  // an exact product
-  return __builtin_bit_cast(std::int64_t, shifted) - __builtin_bit_cast(std::int64_t, shift);
+  return static_cast<std::int64_t>(grid_bits(x) - grid_bias);
 }
 
 /// The float32 nearest to sum * 2^-44 (one rounding; the scaling is exact).

@@ -7,6 +7,7 @@
 #include "backends.hpp"
 #include "kernels/row_batch.hpp"
 #include "reference/random_values.hpp"
+#include "sameness/any_space.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -16,23 +17,12 @@
 #include <cstring>
 #include <limits>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 namespace {
 
 using namespace tokkos::test;
 using LogitTypes = std::tuple<float, tokkos::bfloat16, tokkos::float16>;
-
-/// The default instance, and where a space takes a number of threads, instances of 1, 2 and 3.
-template <class Space>
-std::vector<Space> instances_of() {
-  std::vector<Space> instances{Space()};
-  if constexpr (std::is_constructible_v<Space, int>) {
-    for (const int threads : {1, 2, 3}) instances.push_back(Space(threads));
-  }
-  return instances;
-}
 
 template <class Logit>
 RowBatch mixed_batch(std::int64_t rows, std::int64_t vocabulary) {

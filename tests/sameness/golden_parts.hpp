@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sameness/any_space.hpp"
+#include "sameness/golden_results.hpp"
+
+namespace tokkos::test {
+
+/// What the kernels that read rows say about the matrix of golden_rows.hpp, for all logit types.
+void add_rows(GoldenResults& results, const AnySpace& space);
+
+/// Edited logits, for all logit types.
+void add_edits(GoldenResults& results, const AnySpace& space);
+
+/// Draft trees by both rules, and tokens of given probabilities.
+void add_verifications(GoldenResults& results, const AnySpace& space);
+
+/// portable_exp and portable_log over sweeps of their domains.
+void add_numerics(GoldenResults& results, const AnySpace& space);
+
+/// Whether this processor has the instructions that the library was compiled to (the library
+/// beside which golden_numerics.cpp was compiled).
+bool processor_is_able();
+
+}  // namespace tokkos::test
