@@ -13,6 +13,7 @@
 #include "tools/decode/text_file.hpp"
 #include "tools/info/info.hpp"
 #include "tools/io/output_file.hpp"
+#include "tools/io/unfinished_file.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/verify/verify.hpp"
 
@@ -93,8 +94,13 @@ void run(std::span<const std::string> arguments, std::optional<int> threads) {
   command.run(options, std::cout);
 }
 
-/// One line of printable UTF-8: messages may hold names and bytes from anywhere.
-std::string one_line(const std::string& text) {
+/// One line of printable UTF-8: messages may hold names and bytes from anywhere. The middle of a
+/// long one is left out.
+std::string one_line(std::string text) {
+  constexpr std::size_t longest = 4000;
+  if (text.size() > longest) {
+    text.replace(longest / 2, text.size() - longest, " ... ");
+  }
   std::string line;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t bytes = tools::code_point_at(text, i).bytes;
@@ -131,6 +137,7 @@ int run_and_report(std::vector<std::string> arguments) {
 
 int main(int argc, char* argv[]) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an error like any other
+  tools::remove_unfinished_file_on_signals();
   try {
     return run_and_report(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const std::bad_alloc&) {

@@ -19,6 +19,12 @@ template <class ExecutionSpace>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
 
+/// Whether a host's threads take whole rows: only if that keeps all of them busy to the end. Else
+/// they share rows by chunk.
+inline bool takes_whole_rows(std::int64_t rows, std::int64_t threads) {
+  return rows >= 4 * threads || (rows > 0 && rows % threads == 0);
+}
+
 /// Runs `functor(i)` for a run of consecutive entries: one on a device, many on a host.
 template <class ExecutionSpace, class Functor>
 struct EntryBlock {

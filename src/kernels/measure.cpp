@@ -23,7 +23,7 @@ KOKKOS_FUNCTION ChunkPair measure_place(const Team& team, const LogitRows<Logit,
   return measure_chunk<ExecutionSpace>(team, source, inverse, x, x);
 }
 
-/// One team per chunk: on a device, and for batches smaller than the number of cores.
+/// One team per chunk: on a device, and for batches that would not keep every thread busy by rows.
 template <class ExecutionSpace, LogitType Logit>
 struct MeasureChunks {
   using Space = MemoryOf<ExecutionSpace>;
@@ -78,7 +78,7 @@ void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   const std::int64_t chunks = chunk_count(rows.active());
   const SumRows<ExecutionSpace, Logit> sum{rows, measures, row_status};
   if constexpr (runs_on_host<ExecutionSpace>) {
-    if (n >= space.concurrency()) {
+    if (takes_whole_rows(n, space.concurrency())) {
       launch_teams("tokkos::measure::whole_rows", space, n, 1, chunk_scratch,
                    MeasureRows<ExecutionSpace, Logit>{sum, chunks});
       return;

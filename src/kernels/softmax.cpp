@@ -86,7 +86,7 @@ struct SoftmaxByRow : Softmax<ExecutionSpace, Logit> {
   }
 };
 
-/// One team per chunk, for batches smaller than the number of cores.
+/// One team per chunk, for batches that would not keep every thread busy by rows.
 template <class ExecutionSpace, LogitType Logit>
 struct WeighChunks : Softmax<ExecutionSpace, Logit> {
   std::int64_t chunks;
@@ -123,7 +123,7 @@ void softmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   if constexpr (runs_on_host<ExecutionSpace>) {
     const Softmax<ExecutionSpace, Logit> softmax{rows, measures, probabilities, row_status};
     const std::int64_t n = rows.rows();
-    if (n >= space.concurrency()) {
+    if (takes_whole_rows(n, space.concurrency())) {
       launch_teams("tokkos::softmax::rows", space, n, 1, chunk_scratch,
                    SoftmaxByRow<ExecutionSpace, Logit>{softmax});
       return;

@@ -114,6 +114,13 @@ TEST_CASE("a wrong command line ends in one line and exit status 2") {
   CHECK_THAT(failure("--version --json"), ContainsSubstring("argument is \"--json\""));
 }
 
+TEST_CASE("the middle of a long message is left out") {
+  const std::string message = failure("--threads " + std::string(100'000, '9') + " info");
+  CHECK(message.size() < 5000);
+  CHECK_THAT(message, StartsWith("tokkos: --threads is 999"));
+  CHECK_THAT(message, ContainsSubstring(" ... "));
+}
+
 TEST_CASE("threads are taken from before and after the subcommand") {
   std::vector<std::string> arguments{"--threads", "3", "info", "--json"};
   CHECK(tools::take_threads(arguments) == 3);
@@ -138,7 +145,7 @@ TEST_CASE("info describes the build for people and machines") {
        {"version", "revision", "kokkos_version", "backends", "device", "exp", "chunk", "grid"}) {
     CHECK_THAT(lines.out, ContainsSubstring(name));
   }
-  const Outcome machine = run("info --json");
+  const Outcome machine = run("info --json", "KOKKOS_PRINT_CONFIGURATION=1");
   REQUIRE(machine.status == 0);
   const auto info = nlohmann::json::parse(machine.out);
   CHECK(info["numerics"]["chunk"] == 4096);
@@ -207,10 +214,14 @@ TEST_CASE("a wrong environment ends in one line and exit status 2") {
       "KOKKOS_DEVICE_ID=x", "KOKKOS_DEVICE_ID=-1", "KOKKOS_VISIBLE_DEVICES=0,y",
       "KOKKOS_DISABLE_WARNINGS=maybe", "KOKKOS_PRINT_CONFIGURATION=", "KOKKOS_TUNE_INTERNALS=2",
       "KOKKOS_MAP_DEVICE_ID_BY=name", "OMP_NUM_THREADS=100000",
-      "KOKKOS_PROFILE_LIBRARY=a KOKKOS_TOOLS_LIBS=b");
+      "KOKKOS_PROFILE_LIBRARY=", "KOKKOS_PROFILE_LIBRARY=a KOKKOS_TOOLS_LIBS=b",
+      "KOKKOS_TOOLS_LIBS=/no/such/library.so", "KOKKOS_MAP_DEVICE_ID_BY=random KOKKOS_DEVICE_ID=0",
+      "OMP_STACKSIZE=8000000G", "OMP_STACKSIZE=1025M", "OMP_STACKSIZE=1048577",
+      "OMP_STACKSIZE=' 1073741825 b '", "GOMP_STACKSIZE=2g");
   CHECK_THAT(failure("info", name),
              StartsWith("tokkos: " + name.substr(0, name.find('=')) + " is "));
   CHECK(run("info", "KOKKOS_NUM_THREADS=2 KOKKOS_DISABLE_WARNINGS=No").status == 0);
+  CHECK(run("info", "OMP_STACKSIZE=64M KOKKOS_TOOLS_LIBS=").status == 0);
 }
 
 TEST_CASE("a file is not put into its place when the results cannot be printed") {

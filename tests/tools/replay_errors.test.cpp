@@ -15,6 +15,7 @@
 namespace tokkos::test {
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 
 TEST_CASE("tensors of a wrong type, shape or name end before anything is written") {
   Replay replay;
@@ -59,6 +60,7 @@ TEST_CASE("tensors of a wrong type, shape or name end before anything is written
   SECTION("too few uniforms") {
     add_logits();
     replay.input.add("uniforms", "F32", {1}, std::vector<float>{0.5f});
+    CHECK_THAT(replay.failure(), EndsWith("tensor uniforms is F32 [1], expected F32 [2]"));
     expected = "tensor uniforms is F32 [1], expected F32 [2]";
   }
   SECTION("a uniform of 1") {
@@ -100,6 +102,9 @@ TEST_CASE("wrong options of replay end before anything is written") {
   const std::vector<std::string> arguments{"--help"};
   const tools::OptionSet options = tools::parse_replay(arguments);
   CHECK(options.wants_help());
+  for (const char* word : {"Philox", "seed", "id", "position"}) {
+    CHECK_THAT(options.help(), ContainsSubstring(word));
+  }
   for (const char* option : {"--logits", "--requests", "--output", "--no-probs", "--compare",
                              "--repeat", "--strict", "--threads"}) {
     CHECK_THAT(options.help(), ContainsSubstring(option));

@@ -106,7 +106,7 @@ TEST_CASE("numbers outside their range are refused and named") {
       {R"("temperature":-1)", "temperature is -1"},
       {R"("temperature":-1e-60)", "temperature is -1e-60"},
       {R"("temperature":1e39)", "temperature is 1e+39"},
-      {R"("temperature":1e400)", "no JSON"},
+      {R"("temperature":1e400)", "requests[0].temperature is 1e400, expected a number"},
       {R"("temperature":NaN)", "no JSON"},
       {R"("temperature":"1")", "temperature is \"1\""},
       {R"("temperature":null)", "temperature is null"},
@@ -169,6 +169,8 @@ TEST_CASE("drafts that do not fit together are refused") {
       {R"("draft":{"token_ids":[1],"parents":[-1]})", "draft.rows is missing"},
       {R"("draft":{"token_ids":[1],"parents":[0],"rows":[0]})", "draft.parents is [0], expected"},
       {R"("draft":{"token_ids":[1,2],"parents":[1,0],"rows":[0]})", "without a cycle"},
+      {R"("draft":{"rows":[0]})", "draft.rows[0] is 0, expected -1 (the draft has no nodes)"},
+      {R"("draft":{"parents":[0]})", "draft.parents[0] is 0, expected -1 (the draft has no"},
       {R"("draft":{"tokens":[1]})", "unknown field \"tokens\""},
       {R"("draft":[])", "draft is []"},
   };

@@ -8,9 +8,11 @@
 
 #include "tools/error_message.hpp"
 #include "tools/tensor_file.hpp"
+#include "tools/unprivileged.hpp"
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -114,6 +116,25 @@ TEST_CASE("a file that is not there or no file is refused") {
              ContainsSubstring(folder.file("none") + " is missing"));
   CHECK_THAT(error_message([&] { SafetensorsReader reader(folder.path().string()); }),
              ContainsSubstring("no regular file"));
+}
+
+TEST_CASE("a file that may be there but cannot be reached is not called missing") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("loop", folder.path() / "loop");
+  CHECK_THAT(error_message([&] { SafetensorsReader reader(folder.file("loop")); }),
+             ContainsSubstring("loop is not readable (Too many levels of symbolic links)"));
+  const auto closed = folder.path() / "closed";
+  std::filesystem::create_directory(closed);
+  write_bytes((closed / "in").string(), "");
+  std::filesystem::permissions(closed, std::filesystem::perms::none);
+  std::string message;
+  {
+    const Unprivileged user;
+    if (user) message = error_message([&] { SafetensorsReader((closed / "in").string()); });
+  }
+  std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+  if (message.empty()) SKIP("root may not become another user");
+  CHECK_THAT(message, ContainsSubstring("closed/in is not readable (Permission denied)"));
 }
 
 TEST_CASE("a truncated file or a header length past the end is refused") {

@@ -7,13 +7,18 @@
 #include "tools/command/option_set.hpp"
 #include "tools/command/thread_option.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 
 namespace tokkos::tools {
@@ -59,6 +64,39 @@ void check_devices() {
   }
 }
 
+/// Kokkos goes on without a library that it cannot load, and warns of the old variable.
+void check_tools() {
+  if (const auto old = variable("KOKKOS_PROFILE_LIBRARY")) {
+    throw Error("KOKKOS_PROFILE_LIBRARY", std::nullopt, "\"" + *old + "\"",
+                "none (it is KOKKOS_TOOLS_LIBS now)");
+  }
+  const std::string libraries = variable("KOKKOS_TOOLS_LIBS").value_or("");
+  const std::string first = libraries.substr(0, libraries.find(';'));  // the one that Kokkos loads
+  if (first.empty()) return;
+  // Not closed again: Kokkos opens it the same way.
+  if (dlopen(first.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  const char* reason = dlerror();
+  throw Error("KOKKOS_TOOLS_LIBS", std::nullopt, "\"" + first + "\"",
+              std::string("a library that can be loaded (") + (reason ? reason : "") + ")");
+}
+
+/// OpenMP ends the program where it cannot make stacks of that size, which is in KiB or ends in one
+/// of the units B, K, M and G. It ignores anything else.
+void check_stack_size(const char* name) {
+  const std::string value = variable(name).value_or("");
+  const std::size_t begin = std::min(value.find_first_not_of(" \t"), value.size());
+  const char* end = value.data() + value.size();
+  std::uint64_t size = 0;
+  const auto [stop, problem] = std::from_chars(value.data() + begin, end, size);
+  if (problem == std::errc::invalid_argument) return;
+  const char* unit = std::find_if_not(stop, end, [](char c) { return c == ' ' || c == '\t'; });
+  const std::size_t power = unit == end ? 1 : std::string_view("BKMGbkmg").find(*unit);
+  if (power == std::string_view::npos) return;
+  constexpr std::uint64_t most = 1 << 30;
+  if (problem == std::errc{} && size <= most >> (10 * (power % 4))) return;
+  throw Error(name, std::nullopt, "\"" + value + "\"", "a stack of at most 1 GiB (1G)");
+}
+
 void check_environment() {
   if (const auto threads = variable("KOKKOS_NUM_THREADS")) {
     parse_threads("KOKKOS_NUM_THREADS", *threads);
@@ -72,11 +110,13 @@ void check_environment() {
   if (map && *map != "mpi_rank" && *map != "random") {
     throw Error("KOKKOS_MAP_DEVICE_ID_BY", std::nullopt, "\"" + *map + "\"", "mpi_rank or random");
   }
-  const auto old_tools = variable("KOKKOS_PROFILE_LIBRARY");
-  const auto tools = variable("KOKKOS_TOOLS_LIBS");
-  if (old_tools && tools && *old_tools != *tools) {
-    throw Error("KOKKOS_PROFILE_LIBRARY", std::nullopt, "\"" + *old_tools + "\"",
-                "the value of KOKKOS_TOOLS_LIBS, \"" + *tools + "\", or none");
+  if (map && variable("KOKKOS_DEVICE_ID")) {
+    throw Error("KOKKOS_MAP_DEVICE_ID_BY", std::nullopt, "\"" + *map + "\"",
+                "none beside KOKKOS_DEVICE_ID");
+  }
+  check_tools();
+  for (const char* name : {"OMP_STACKSIZE", "OMP_STACKSIZE_ALL", "GOMP_STACKSIZE"}) {
+    check_stack_size(name);
   }
 }
 
@@ -84,7 +124,8 @@ void check_environment() {
 
 Kokkos::InitializationSettings kokkos_settings(std::optional<int> threads) {
   check_environment();
-  auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+  auto settings =
+      Kokkos::InitializationSettings().set_disable_warnings(true).set_print_configuration(false);
   if (threads) return settings.set_num_threads(*threads);
   if (!variable("KOKKOS_NUM_THREADS")) {
     check_openmp_threads();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 namespace tokkos::tools {
@@ -15,41 +14,104 @@ using nlohmann::json;
 
 namespace {
 
-/// Watches a parse: the depth, and the keys of every object that is open.
-class JsonGuard {
+/// Builds the value while it checks the depth and the keys. Each step takes no longer for a larger
+/// parent: a parse with json's own callback searches the parent at the end of every child.
+class JsonBuilder {
  public:
-  JsonGuard(std::string name, int max_depth) : m_name(std::move(name)), m_max_depth(max_depth) {}
+  JsonBuilder(const std::string& name, int max_depth) : m_name(name), m_max_depth(max_depth) {}
 
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-        m_open_keys.emplace_back();
-        [[fallthrough]];
-      case json::parse_event_t::array_start:
-        if (depth >= m_max_depth) {
-          throw Error(m_name + ": depth of the JSON", std::nullopt,
-                      to_text(std::int64_t{depth} + 1), "at most " + std::to_string(m_max_depth));
-        }
-        break;
-      case json::parse_event_t::object_end:
-        m_open_keys.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!m_open_keys.back().insert(parsed.get_ref<const std::string&>()).second) {
-          throw Error(m_name + ": JSON key", std::nullopt, shown(parsed) + " a second time",
-                      "each key of an object once");
-        }
-        break;
-      default:
-        break;
+  json take() { return std::move(m_root); }
+
+  // What json::sax_parse calls; true: go on.
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_unsigned(std::uint64_t value) { return add(value); }
+  bool number_float(double value, const std::string& /*token*/) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(json::binary_t& /*value*/) { return false; }
+  bool start_object(std::size_t /*unknown*/) { return open(json::object()); }
+  bool start_array(std::size_t /*unknown*/) { return open(json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(std::string& key) {
+    Open& object = m_open.back();
+    if (object.value->contains(key)) {
+      throw Error(m_name + ": JSON key", std::nullopt, shown(json(key)) + " a second time",
+                  "each key of an object once");
     }
+    object.member = &(*object.value)[key];
+    object.key = std::move(key);
     return true;
   }
 
+  bool parse_error(std::size_t /*position*/, const std::string& token,
+                   const json::exception& problem) {
+    constexpr int number_overflow = 406;
+    if (problem.id == number_overflow) {
+      throw Error(m_name + place(), std::nullopt, shortened(token), "a number that a double holds");
+    }
+    constexpr std::size_t longest = 200;  // it quotes the token
+    throw Error(m_name, std::nullopt, "no JSON (" + shortened(problem.what(), longest) + ")",
+                "well-formed JSON in UTF-8");
+  }
+
  private:
-  std::string m_name;
+  /// An array or object that has not ended.
+  struct Open {
+    json* value;
+    json* member = nullptr;  // of an object: where the next value goes
+    std::string key = {};    // of that member
+  };
+
+  /// Puts the value into the innermost open one.
+  json* put(json value) {
+    if (m_open.empty()) return &(m_root = std::move(value));
+    const Open& parent = m_open.back();
+    if (parent.value->is_object()) return &(*parent.member = std::move(value));
+    parent.value->push_back(std::move(value));
+    return &parent.value->back();
+  }
+
+  bool add(json value) {
+    put(std::move(value));
+    return true;
+  }
+
+  bool open(json empty) {
+    const auto depth = static_cast<std::int64_t>(m_open.size());
+    if (depth >= m_max_depth) {
+      throw Error(m_name + ": depth of the JSON", std::nullopt, to_text(depth + 1),
+                  "at most " + std::to_string(m_max_depth));
+    }
+    m_open.push_back({put(std::move(empty))});
+    return true;
+  }
+
+  bool close() {
+    m_open.pop_back();
+    return true;
+  }
+
+  /// Where the next value goes: ": requests[3].temperature".
+  std::string place() const {
+    std::string text;
+    for (const Open& parent : m_open) {
+      if (parent.value->is_object()) {
+        text += (text.empty() ? ": " : ".") + shortened(parent.key);
+      } else {
+        const bool innermost = &parent == &m_open.back();
+        text += "[" + std::to_string(parent.value->size() - (innermost ? 0 : 1)) + "]";
+      }
+    }
+    return text;
+  }
+
+  const std::string& m_name;
   int m_max_depth;
-  std::vector<std::set<std::string>> m_open_keys;
+  json m_root;
+  std::vector<Open> m_open;
 };
 
 std::string integer_range(std::int64_t lowest, std::int64_t highest) {
@@ -68,22 +130,23 @@ bool is_integer_in(const json& value, std::int64_t lowest, std::int64_t highest)
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& name, int max_depth) {
-  JsonGuard guard(name, max_depth);
-  try {
-    return json::parse(text, [&guard](int depth, json::parse_event_t event, const json& parsed) {
-      return guard(depth, event, parsed);
-    });
-  } catch (const json::exception& problem) {
-    throw Error(name, std::nullopt, std::string("no JSON (") + problem.what() + ")",
-                "well-formed JSON in UTF-8");
-  }
+  JsonBuilder builder(name, max_depth);
+  json::sax_parse(text, &builder);
+  return builder.take();
+}
+
+std::string shortened(std::string text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  const auto within_code_point = [&text](std::size_t i) {
+    return (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+  };
+  for (int back = 0; back < 3 && longest > 0 && within_code_point(longest); ++back) --longest;
+  text.resize(longest);
+  return text + "...";
 }
 
 std::string shown(const json& value) {
-  constexpr std::size_t longest = 60;
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
-  return text;
+  return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
 JsonObject::JsonObject(const json& value, std::string name)
@@ -109,8 +172,8 @@ const json* JsonObject::find(std::string_view key) const {
 void JsonObject::require(bool ok, std::string_view key, const std::string& expected) const {
   if (ok) return;
   const json* member = find(key);
-  throw Error(m_name + "." + std::string(key), std::nullopt, member ? shown(*member) : "missing",
-              expected);
+  throw Error(m_name + "." + shortened(std::string(key)), std::nullopt,
+              member ? shown(*member) : "missing", expected);
 }
 
 double JsonObject::number(std::string_view key, double fallback, const char* expected) const {
@@ -152,7 +215,8 @@ std::string JsonObject::text(std::string_view key, const std::string& fallback) 
 }
 
 std::vector<std::int32_t> JsonObject::integers(std::string_view key, std::int64_t lowest,
-                                               std::int64_t highest) const {
+                                               std::int64_t highest,
+                                               const std::string& expected) const {
   const json* member = find(key);
   if (!member) return {};
   require(member->is_array(), key, "an array of integers");
@@ -161,7 +225,7 @@ std::vector<std::int32_t> JsonObject::integers(std::string_view key, std::int64_
   for (const json& element : *member) {
     if (!is_integer_in(element, lowest, highest)) {
       throw Error(m_name + "." + std::string(key), static_cast<std::int64_t>(numbers.size()),
-                  shown(element), integer_range(lowest, highest));
+                  shown(element), expected.empty() ? integer_range(lowest, highest) : expected);
     }
     numbers.push_back(element.get<std::int32_t>());
   }

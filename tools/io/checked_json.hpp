@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -12,11 +13,15 @@
 
 namespace tokkos::tools {
 
-/// Parses JSON that may come from anywhere.
+/// Parses JSON that may come from anywhere, in time that grows with its length alone.
 /// @param name what errors call it, usually the file
 /// @param max_depth deepest nesting of arrays and objects
-/// @throws Error for malformed or too deep JSON, bytes that are not UTF-8, a key that stands twice
+/// @throws Error for malformed or too deep JSON, bytes that are not UTF-8, a key that stands twice,
+/// a number that no double holds
 nlohmann::json parse_json(std::string_view text, const std::string& name, int max_depth);
+
+/// A text as it appears in an Error: cut when longer than that many bytes, between code points.
+std::string shortened(std::string text, std::size_t longest = 60);
 
 /// A JSON value as it appears in an Error: one line, cut when long.
 std::string shown(const nlohmann::json& value);
@@ -42,8 +47,9 @@ class JsonObject {
   bool boolean(std::string_view key, bool fallback) const;
   std::string text(std::string_view key, const std::string& fallback) const;
   /// Empty if there is no such member.
+  /// @param expected what an Error says of an element; empty: the range
   std::vector<std::int32_t> integers(std::string_view key, std::int64_t lowest,
-                                     std::int64_t highest) const;
+                                     std::int64_t highest, const std::string& expected = {}) const;
 
   /// Throws Error{name.key, its value, expected} unless `ok`.
   void require(bool ok, std::string_view key, const std::string& expected) const;

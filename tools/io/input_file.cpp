@@ -15,6 +15,9 @@ std::uint64_t open_input_file(const std::string& file, std::ifstream& stream) {
   const char* expected = "a file that can be read";
   std::error_code problem;
   const auto status = std::filesystem::status(file, problem);
+  if (status.type() == std::filesystem::file_type::none) {
+    throw Error(file, std::nullopt, "not readable (" + problem.message() + ")", expected);
+  }
   if (!std::filesystem::exists(status)) throw Error(file, std::nullopt, "missing", expected);
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(file, std::nullopt, "no regular file", expected);

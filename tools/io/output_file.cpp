@@ -66,21 +66,19 @@ OutputFile::OutputFile(std::string file, std::span<const std::string> inputs)
   if (!m_place.has_filename()) refuse("it names no file");
   const fs::path folder = m_place.has_parent_path() ? m_place.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, problem)) refuse("there is no directory " + folder.string());
-  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(std::strerror(errno));
-  static int number = 0;
-  m_unfinished =
-      folder / (".tokkos-unfinished-" + std::to_string(getpid()) + "-" + std::to_string(number++));
-}
-
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (!m_unfinished.empty()) fs::remove(m_unfinished, ignored);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse("its directory " + folder.string() + ": " + std::strerror(errno));
+  }
 }
 
 void OutputFile::write(const std::function<void(std::ostream&)>& content) {
+  if (!m_place.empty()) {
+    const fs::path folder = m_place.has_parent_path() ? m_place.parent_path() : fs::path(".");
+    with_reason([&] { m_unfinished.emplace(folder, m_place).write(content); });
+    return;
+  }
   errno = 0;
-  const fs::path& written = m_unfinished.empty() ? fs::path(m_file) : m_unfinished;
-  std::ofstream stream(written, std::ios::binary | std::ios::trunc);
+  std::ofstream stream(m_file, std::ios::binary | std::ios::trunc);
   content(stream);
   stream.close();
   if (!stream) refuse(errno != 0 ? std::strerror(errno) : "a write failed");
@@ -88,13 +86,15 @@ void OutputFile::write(const std::function<void(std::ostream&)>& content) {
 
 void OutputFile::publish(std::ostream& results) {
   flush_results(results);
-  if (m_unfinished.empty()) return;
-  std::error_code problem;
-  if (const auto old = fs::status(m_place, problem); fs::exists(old)) {
-    fs::permissions(m_unfinished, old.permissions(), problem);
+  if (m_unfinished) with_reason([&] { m_unfinished->rename(m_place); });
+}
+
+void OutputFile::with_reason(const std::function<void()>& step) const {
+  try {
+    step();
+  } catch (const std::system_error& problem) {
+    refuse(problem.code().message());
   }
-  fs::rename(m_unfinished, m_place, problem);
-  if (problem) refuse(problem.message());
 }
 
 void OutputFile::refuse(const std::string& why) const {

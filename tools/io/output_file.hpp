@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tools/io/unfinished_file.hpp"
+
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,11 +23,6 @@ class OutputFile {
   /// that standard output or standard error goes to, by whatever name
   OutputFile(std::string file, std::span<const std::string> inputs);
 
-  /// Takes away what was written and not published.
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
   /// Writes the content beside the file's place. @throws Error if it cannot be written
   void write(const std::function<void(std::ostream&)>& content);
 
@@ -34,10 +32,11 @@ class OutputFile {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const;
+  void with_reason(const std::function<void()>& step) const;
 
-  std::string m_file;  // as it was given
-  std::filesystem::path m_place;
-  std::filesystem::path m_unfinished;  // empty: written directly
+  std::string m_file;             // as it was given
+  std::filesystem::path m_place;  // empty: written directly
+  std::optional<UnfinishedFile> m_unfinished;
 };
 
 /// @throws Error if the results could not be printed

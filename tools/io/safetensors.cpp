@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 namespace tokkos::tools {
 
@@ -96,7 +97,7 @@ void check_places(const std::vector<TensorInfo>& tensors, std::uint64_t data_byt
   std::uint64_t expected = 0;
   for (const TensorInfo& tensor : tensors) {
     if (tensor.begin != expected) {
-      throw Error(file + ": tensor " + tensor.name + ".data_offsets", std::nullopt,
+      throw Error(file + ": tensor " + shortened(tensor.name) + ".data_offsets", std::nullopt,
                   "[" + std::to_string(tensor.begin) + "," + std::to_string(tensor.end) + "]",
                   "a begin of " + std::to_string(expected) + ": no tensors that overlap, no holes");
     }
@@ -120,8 +121,12 @@ std::int64_t TensorInfo::size() const {
 }
 
 std::string type_and_shape(std::string_view dtype, const std::vector<std::int64_t>& shape) {
+  constexpr std::size_t most = 8;
   std::string text;
-  for (const std::int64_t extent : shape) text += (text.empty() ? "" : ", ") + to_text(extent);
+  for (const std::int64_t extent : std::span(shape).first(std::min(most, shape.size()))) {
+    text += (text.empty() ? "" : ", ") + to_text(extent);
+  }
+  if (shape.size() > most) text += ", ... " + std::to_string(shape.size()) + " extents";
   return std::string(dtype) + " [" + text + "]";
 }
 
@@ -138,7 +143,8 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
     if (name == "__metadata__") {
       check_metadata(value, file + ": __metadata__");
     } else {
-      tensors.push_back(read_entry(JsonObject(value, file + ": tensor " + name), name, data_bytes));
+      const JsonObject entry(value, file + ": tensor " + shortened(name));
+      tensors.push_back(read_entry(entry, name, data_bytes));
     }
   }
   std::ranges::sort(tensors, [](const TensorInfo& a, const TensorInfo& b) {

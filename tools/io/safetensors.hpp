@@ -31,7 +31,7 @@ struct TensorInfo {
   std::int64_t size() const;
 };
 
-/// "F32 [2, 5]".
+/// "F32 [2, 5]"; of many extents the first few and their number.
 std::string type_and_shape(std::string_view dtype, const std::vector<std::int64_t>& shape);
 
 /// Reads the header of a safetensors file: every tensor's type, shape and place, in the order of

@@ -6,6 +6,7 @@
 #include <tokkos/numerics/bfloat16.hpp>
 #include <tokkos/numerics/float16.hpp>
 
+#include "tools/io/checked_json.hpp"
 #include "tools/io/input_file.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ const TensorInfo& SafetensorsReader::require(std::string_view name) const {
 void SafetensorsReader::check(const TensorInfo& tensor, bool ok,
                               const std::string& expected) const {
   if (ok) return;
-  throw Error(m_file + ": tensor " + tensor.name, std::nullopt,
+  throw Error(m_file + ": tensor " + shortened(tensor.name), std::nullopt,
               type_and_shape(tensor.dtype->name, tensor.shape), expected);
 }
 
@@ -105,7 +106,8 @@ void SafetensorsReader::check_shape(const TensorInfo& tensor, std::string_view d
                     std::ranges::equal(tensor.shape, shape, [](std::int64_t a, std::int64_t b) {
                       return b == -1 || a == b;
                     });
-  check(tensor, same, type_and_shape(dtype, shape) + " (-1: any)");
+  const bool any = std::ranges::find(shape, -1) != shape.end();
+  check(tensor, same, type_and_shape(dtype, shape) + (any ? " (-1: any)" : ""));
 }
 
 void SafetensorsReader::read(const TensorInfo& tensor, std::span<float> elements) {
@@ -142,14 +144,14 @@ void SafetensorsReader::read_bytes(const TensorInfo& tensor, std::uint64_t first
                                    std::span<std::byte> bytes) {
   if (bytes.empty()) return;
   if (first > tensor.end - tensor.begin || bytes.size() > tensor.end - tensor.begin - first) {
-    throw Error(m_file + ": tensor " + tensor.name, std::nullopt,
+    throw Error(m_file + ": tensor " + shortened(tensor.name), std::nullopt,
                 std::to_string(tensor.end - tensor.begin) + " bytes long",
                 std::to_string(first + bytes.size()) + " bytes");
   }
   m_stream.seekg(static_cast<std::streamoff>(m_data + tensor.begin + first));
   m_stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!m_stream) {
-    throw Error(m_file + ": tensor " + tensor.name, std::nullopt, "not readable",
+    throw Error(m_file + ": tensor " + shortened(tensor.name), std::nullopt, "not readable",
                 "a file that stays as it was");
   }
 }

@@ -4,6 +4,8 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "tools/io/checked_json.hpp"
+
 #include <algorithm>
 
 namespace tokkos::tools {
@@ -15,7 +17,7 @@ void allow_only(const SafetensorsReader& reader, std::initializer_list<std::stri
     for (const std::string_view name : names) {
       known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    throw Error(reader.file() + ": tensor " + tensor.name, std::nullopt, "unknown",
+    throw Error(reader.file() + ": tensor " + shortened(tensor.name), std::nullopt, "unknown",
                 "only " + known);
   }
 }

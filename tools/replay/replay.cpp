@@ -71,7 +71,12 @@ std::vector<std::string> input_files(const OptionSet& options) {
 OptionSet parse_replay(std::span<const std::string> arguments) {
   return OptionSet(
       {"replay",
-       "Run recorded logits through the library.",
+       "Run recorded logits through the library.\n"
+       "Without the tensor uniforms each token is drawn with Philox, from its request's seed and "
+       "id\n"
+       "and the token's position. Requests without an id have the empty one: those of the same "
+       "seed\n"
+       "draw with the same numbers. So give each request an id, or a seed of its own.",
        {{"logits", "IN.safetensors",
          "logits [n,V] F32, F16 or BF16; optionally bitmask I32 [n,words], uniforms F32 [n]"},
         {"requests", "REQ.json", "The requests that own the rows"},

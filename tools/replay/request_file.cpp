@@ -35,10 +35,11 @@ DraftTree read_draft(const JsonObject& request, std::int64_t num_tokens, std::in
   DraftTree tree;
   tree.token_ids = draft.integers("token_ids", 0, vocabulary - 1);
   const auto nodes = static_cast<std::int64_t>(tree.size());
-  tree.parents = draft.integers("parents", -1, nodes - 1);
+  const std::string expected = nodes == 0 ? "-1 (the draft has no nodes)" : "";
+  tree.parents = draft.integers("parents", -1, nodes - 1, expected);
   draft.require(tree.parents.size() == tree.size(), "parents",
                 to_text(nodes) + " elements, one per draft token");
-  rows = draft.integers("rows", -1, nodes - 1);
+  rows = draft.integers("rows", -1, nodes - 1, expected);
   draft.require(static_cast<std::int64_t>(rows.size()) == num_tokens, "rows",
                 to_text(num_tokens) + " elements, one per row (num_tokens)");
   return tree;
