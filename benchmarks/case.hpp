@@ -8,6 +8,7 @@
 #include "inputs.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace tokkos::bench {
 
@@ -55,11 +56,10 @@ struct Case {
   }
 };
 
-/// An instance with one of the execution space's threads, where it runs on a host.
+/// An instance with one thread, where the execution space takes a number of threads.
 inline Space one_thread() {
-  const Space all;
-  const std::vector<int> weights(static_cast<std::size_t>(all.concurrency()), 1);
-  return Kokkos::Experimental::partition_space(all, weights)[0];
+  if constexpr (std::is_constructible_v<Space, int>) return Space(1);
+  return Space();
 }
 
 }  // namespace tokkos::bench

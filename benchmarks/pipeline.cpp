@@ -3,6 +3,7 @@
 
 // pipeline/...: 256 penalized tokens and 300 biases on every row, a mask that allows half of the
 // tokens of every row, then probabilities; beside the softmax alone and beside the seed's way.
+// edits/... and masked/...: the edits alone, and the softmax under that mask alone.
 
 #include <tokkos/kernels/apply_edits.hpp>
 #include <tokkos/kernels/softmax_with_temperature.hpp>
@@ -50,10 +51,36 @@ void pipeline(benchmark::State& state, std::int64_t n, std::int64_t v) {
   }
 }
 
+/// Without the edits, or without the rest.
+template <LogitType Logit>
+void part(benchmark::State& state, std::int64_t n, std::int64_t v, bool edits_only) {
+  Case<Logit> given(n, v);
+  given.with_probabilities();
+  given.bitmask = make_bitmask(n, v);
+  const RowEdits edits(n, v, penalized, biased);
+  const Space space;
+  if (edits_only) {
+    const double bytes = 2.0 * sizeof(Logit) * static_cast<double>(n * (penalized + biased));
+    run_timed(state, bytes, {[&] {
+                apply_edits(space, Matrix<Logit, Memory>(given.logits), edits.biases(),
+                            edits.penalties());
+              }});
+  } else {
+    run_timed(state, given.elements() * (sizeof(Logit) + sizeof(float)), {[&] {
+                softmax(space, given.step(), given.measures(),
+                        Matrix<float, Memory>(given.probabilities));
+              }});
+  }
+}
+
 template <LogitType Logit>
 void register_type() {
   for (const std::int64_t v : vocabularies) {
     for (const std::int64_t n : row_counts) {
+      for (const bool edits_only : {true, false}) {
+        register_timed(case_name(edits_only ? "edits" : "masked", type_name<Logit>(), n, v), n * v,
+                       [=](benchmark::State& state) { part<Logit>(state, n, v, edits_only); });
+      }
       register_timed(case_name("pipeline", type_name<Logit>(), n, v), n * v,
                      [=](benchmark::State& state) { pipeline<Logit>(state, n, v); });
     }

@@ -15,6 +15,7 @@
 
 #include <cfloat>
 #include <cstdint>
+#include <type_traits>
 
 // The arithmetic of one chunk, shared by every kernel that reads logits. A team works on a chunk;
 // each member takes blocks of consecutive tokens or groups: long ones on a host, where a team is
@@ -156,6 +157,35 @@ KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& sou
   return maximum + 0.0f;  // -0 becomes +0
 }
 
+/// Whether a chunk of float32 logits can be weighed where it stands: all of its tokens are allowed,
+/// none is NaN or masked. Its maximum is left in `maximum`.
+inline bool stands_ready(const ChunkSource<float>& source, float& maximum) {
+  if (source.mask_words != nullptr || source.size < chunk_size) return false;
+  constexpr int width = 64;  // several maxima at a time: one would wait for itself
+  float maxima[width];
+  std::uint32_t unready[width];
+  for (int j = 0; j < width; ++j) {
+    maxima[j] = negative_infinity;
+    unready[j] = 0;
+  }
+  for (int first = 0; first < chunk_size; first += width) {
+    const float* x = source.logits + first;
+    // hot loop
+    for (int j = 0; j < width; ++j) {
+      unready[j] |= x[j] > masked_logit ? 0u : 1u;
+      maxima[j] = x[j] > maxima[j] ? x[j] : maxima[j];
+    }
+  }
+  std::uint32_t any = 0;
+  maximum = negative_infinity;
+  for (int j = 0; j < width; ++j) {
+    any |= unready[j];
+    maximum = maxima[j] > maximum ? maxima[j] : maximum;
+  }
+  maximum += 0.0f;  // -0 becomes +0
+  return any == 0 && maximum <= FLT_MAX;
+}
+
 /// Groups that a team member weighs at a time.
 template <class ExecutionSpace>
 inline constexpr int weigh_width =
@@ -208,10 +238,17 @@ KOKKOS_FUNCTION float* chunk_buffer(const Team& team) {
       team.team_scratch(0).get_shmem_aligned(chunk_size * sizeof(float), 64));
 }
 
-/// Loads and weighs a chunk; x receives the weights (unspecified for a chunk with sum <= 0).
+/// Loads a chunk into x and writes its weights to e (may be x; unspecified for a chunk with sum <=
+/// 0).
 template <class ExecutionSpace, LogitType Logit, class Team>
 KOKKOS_FUNCTION ChunkPair measure_chunk(const Team& team, const ChunkSource<Logit>& source,
                                         InverseTemperature inverse, float* x, float* e) {
+  if constexpr (runs_on_host<ExecutionSpace> && std::is_same_v<Logit, float>) {
+    float maximum;
+    if (stands_ready(source, maximum)) {
+      return {maximum, weigh_chunk<ExecutionSpace>(team, source.logits, e, maximum, inverse)};
+    }
+  }
   std::int32_t status = 0;
   const float maximum = load_chunk<ExecutionSpace>(team, source, x, status);
   if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};

@@ -15,27 +15,47 @@ struct Crossing {
   std::int64_t before = 0;  ///< sum of the masses before it
 };
 
+/// Finds the first item of [begin, end) at which `crosses(inclusive prefix of mass(i))` holds; the
+/// prefix starts at `before`. Masses are summed in blocks, which vectorizes, up to the block where
+/// it happens.
+template <class Mass, class Crosses>
+KOKKOS_FUNCTION Crossing crossing_within(std::int64_t begin, std::int64_t end, std::int64_t before,
+                                         const Mass& mass, const Crosses& crosses) {
+  constexpr std::int64_t block = 64;
+  std::int64_t prefix = before;
+  for (std::int64_t first = begin; first < end; first += block) {
+    const int length = static_cast<int>(Kokkos::min(block, end - first));
+    std::int64_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < length; ++j) sum += mass(first + j);
+    if (!crosses(prefix + sum)) {
+      prefix += sum;
+      continue;
+    }
+    for (int j = 0; j < length; ++j) {
+      const std::int64_t next = prefix + mass(first + j);
+      if (crosses(next)) return {first + j, prefix};
+      prefix = next;
+    }
+  }
+  return {};
+}
+
 /// Finds the first of `count` items at which `crosses(inclusive prefix of mass(i))` holds. Sums are
 /// integers, so the answer does not depend on the team. Every member gets it.
 template <class Team, class Mass, class Crosses>
 KOKKOS_FUNCTION Crossing first_crossing(const Team& team, std::int64_t count, const Mass& mass,
                                         const Crosses& crosses) {
+  if (team.team_size() == 1) return crossing_within(0, count, 0, mass, crosses);
   const std::int64_t share = (count + team.team_size() - 1) / team.team_size();
   const std::int64_t begin = Kokkos::min(share * team.team_rank(), count);
   const std::int64_t end = Kokkos::min(begin + share, count);
   std::int64_t own = 0;
   for (std::int64_t i = begin; i < end; ++i) own += mass(i);
-  std::int64_t prefix = team.team_scan(own);
+  const std::int64_t prefix = team.team_scan(own);
   Crossing found;
   if (!crosses(prefix) && crosses(prefix + own)) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t next = prefix + mass(i);
-      if (crosses(next)) {
-        found = {i, prefix};
-        break;
-      }
-      prefix = next;
-    }
+    found = crossing_within(begin, end, prefix, mass, crosses);
   }
   team.team_reduce(Kokkos::Max<std::int64_t>(found.index));
   team.team_reduce(Kokkos::Max<std::int64_t>(found.before));
