@@ -22,3 +22,12 @@ file(
   CONTENT "#define TOKKOS_REVISION \"@revision@\"\n"
   @ONLY
 )
+
+# A new commit configures again.
+if(EXISTS "${PROJECT_SOURCE_DIR}/.git/logs/HEAD")
+  set_property(
+    DIRECTORY
+    APPEND
+    PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/.git/logs/HEAD"
+  )
+endif()
