@@ -57,9 +57,13 @@ struct Case {
 };
 
 /// An instance with one thread, where the execution space takes a number of threads.
-inline Space one_thread() {
-  if constexpr (std::is_constructible_v<Space, int>) return Space(1);
-  return Space();
+template <class ExecutionSpace = Space>
+ExecutionSpace one_thread() {
+  if constexpr (std::is_constructible_v<ExecutionSpace, int>) {
+    return ExecutionSpace(1);
+  } else {
+    return ExecutionSpace();
+  }
 }
 
 }  // namespace tokkos::bench

@@ -18,6 +18,13 @@ namespace tokkos::bench {
 
 namespace {
 
+/// The draft's token gets target probability 0: it is rejected for every uniform.
+void reject_token_0(const Rows<float>& model) {
+  Kokkos::parallel_for(
+      "tokkos::bench::reject", Kokkos::RangePolicy<Space>(0, static_cast<int>(model.extent(0))),
+      KOKKOS_LAMBDA(const int node) { model(node, 0) = 0.0f; });
+}
+
 /// `batch` trees, each a root (node 2b) and its only draft (node 2b + 1).
 struct Drafts {
   Rows<float> model, draft;
@@ -44,11 +51,7 @@ struct Drafts {
       children(2 * b + 1) = -1;
     }
     Kokkos::deep_copy(first_child, children);
-    // The draft's token has target probability 0: it is rejected for every uniform.
-    const Rows<float> rows = model;
-    Kokkos::parallel_for(
-        "tokkos::bench::reject", Kokkos::RangePolicy<Space>(0, static_cast<int>(2 * batch)),
-        KOKKOS_LAMBDA(const int node) { rows(node, 0) = 0.0f; });
+    reject_token_0(model);
     rewind();
   }
 

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tokkos/batch/logit_rows.hpp>
 #include <tokkos/core/row_status.hpp>
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/chunk.hpp>
-#include <tokkos/numerics/ieee_arithmetic.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 
+#include "kernels/chunk_source.hpp"
 #include "kernels/launch.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -31,59 +30,6 @@ inline constexpr std::size_t chunk_scratch = chunk_size * sizeof(float) + 64;
 inline constexpr int chunk_team = 256;
 
 inline constexpr float negative_infinity = -__builtin_huge_valf();
-
-/// The tokens of one chunk of one row.
-template <LogitType Logit>
-struct ChunkSource {
-  const Logit* logits;             ///< of the chunk's first token
-  const std::int32_t* mask_words;  ///< bits of the chunk's tokens; null: all allowed
-  int size;                        ///< tokens of the chunk below the active vocabulary
-
-  /// Bits of `width` tokens from `first` on; tokens at or past `size` are forbidden.
-  template <int width>
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t allowed(int first) const {
-    constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
-    const int left = size - first;
-    if (left <= 0) return 0;  // there need not be a word
-    std::uint32_t bits = left < width ? (1u << left) - 1u : all;
-    if (mask_words != nullptr) {
-      bits &= static_cast<std::uint32_t>(mask_words[first >> 5]) >> (first & 31);
-    }
-    return bits;
-  }
-};
-
-/// Row `row`'s temperature, inverted; `legal` tells whether it is a number in [0, FLT_MAX].
-struct RowTemperature {
-  InverseTemperature inverse;
-  bool legal;
-
-  template <class Rows>
-  KOKKOS_FUNCTION static RowTemperature of(const Rows& rows, std::int64_t row) {
-    const float t = rows.temperature(rows.temperature.extent(0) == 1 ? 0 : row);
-    return {{1.0f / t, t <= greedy_temperature}, t >= 0.0f && t <= FLT_MAX};
-  }
-};
-
-/// Finds chunk `chunk` of row `row`. False if the row's indices point outside the Views.
-template <LogitType Logit, class Space>
-KOKKOS_FUNCTION bool find_chunk(const LogitRows<Logit, Space>& rows, std::int64_t row,
-                                std::int64_t chunk, ChunkSource<Logit>& source) {
-  const std::int64_t first = chunk * chunk_size;
-  const std::int64_t left = rows.active() - first;
-  source.size = static_cast<int>(left < 0 ? 0 : (left < chunk_size ? left : chunk_size));
-  const std::int64_t logit_row = rows.row_index.data() ? rows.row_index(row) : row;
-  if (logit_row < 0 || logit_row >= static_cast<std::int64_t>(rows.logits.extent(0))) return false;
-  source.logits = rows.logits.data() + logit_row * rows.logits.stride(0) + first;
-  source.mask_words = nullptr;
-  const auto& mask = rows.bitmask;
-  if (mask.words.data() == nullptr) return true;
-  const std::int64_t mask_row = mask.row_index.data() ? mask.row_index(row) : row;
-  if (mask_row == -1) return true;
-  if (mask_row < 0 || mask_row >= static_cast<std::int64_t>(mask.words.extent(0))) return false;
-  source.mask_words = mask.words.data() + mask_row * mask.words.stride(0) + first / 32;
-  return true;
-}
 
 /// What a team member sees of the logits that it loads, lane by lane so that the loop vectorizes.
 template <int width>
@@ -159,7 +105,7 @@ KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& sou
 
 /// Whether a chunk of float32 logits can be weighed where it stands: all of its tokens are allowed,
 /// none is NaN or masked. Its maximum is left in `maximum`.
-inline bool stands_ready(const ChunkSource<float>& source, float& maximum) {
+KOKKOS_INLINE_FUNCTION bool stands_ready(const ChunkSource<float>& source, float& maximum) {
   if (source.mask_words != nullptr || source.size < chunk_size) return false;
   constexpr int width = 64;  // several maxima at a time: one would wait for itself
   float maxima[width];
