@@ -77,6 +77,7 @@ int main(int argc, char* argv[]) {
   record_context();
   tokkos::bench::register_probabilities();
   tokkos::bench::register_token();
+  tokkos::bench::register_truncation();
   tokkos::bench::register_pipeline();
   tokkos::bench::register_bitmask();
   tokkos::bench::register_verify();

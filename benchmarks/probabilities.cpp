@@ -3,8 +3,9 @@
 
 // probabilities/..., probabilities_in_place/...: softmax with temperature, to a separate output and
 // in place. The temperature is 0.8. Variants: `mixed` has the temperatures 0, 0.3, 0.7, 1 and 1.5
-// by row, `peaked`, `flat` and `offset` are kinds of logits, `cold` takes other memory each time
-// (the others run on the same memory: warm as far as the caches reach).
+// by row, `sharp` the temperature 0.1, `peaked`, `flat` and `offset` are kinds of logits, `cold`
+// takes other memory each time (the others run on the same memory: warm as far as the caches
+// reach).
 
 #include <tokkos/kernels/softmax_with_temperature.hpp>
 
@@ -100,6 +101,7 @@ void register_type() {
       };
       add("", 0.8f, Values::normal);
       add("mixed", -1.0f, Values::normal);
+      add("sharp", 0.1f, Values::normal);
       add("peaked", 0.8f, Values::peaked);
       add("flat", 0.8f, Values::flat);
       add("offset", 0.8f, Values::offset);

@@ -6,6 +6,7 @@ namespace tokkos::bench {
 
 void register_probabilities();
 void register_token();
+void register_truncation();
 void register_pipeline();
 void register_bitmask();
 void register_verify();

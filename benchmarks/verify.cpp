@@ -4,6 +4,11 @@
 // verify_lossless/..., verify_seed/...: draft trees of one dense draft each, which is rejected, so
 // that a residual is made (and, by the lossless rule, a bonus token drawn from it); beside reading
 // the two rows twice. `rows` is the number of trees.
+//
+// verify_one_hot/...: trees of four levels of three drafts that were chosen, not drawn: of each
+// level's siblings two are rejected and the third is accepted. To the variant "walk" bad data comes
+// where the bonus token would be drawn, so that it takes what the drafts alone cost, which does not
+// depend on V; the variant "bonus" has one more draft, which is rejected, and the token drawn.
 
 #include <tokkos/kernels/batch_spec_verify.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
@@ -12,6 +17,7 @@
 #include "inputs.hpp"
 #include "register.hpp"
 
+#include <limits>
 #include <vector>
 
 namespace tokkos::bench {
@@ -102,6 +108,90 @@ void verify(benchmark::State& state, std::int64_t batch, std::int64_t vocabulary
   }
 }
 
+/// Trees of one-hot drafts.
+struct ChosenDrafts {
+  static constexpr int levels = 4, siblings = 3;
+  static constexpr int nodes_per_tree = 1 + levels * siblings + 1;
+  std::int64_t batch;
+  Rows<float> model;
+  Numbers<std::int32_t> tokens, first_child, next_sibling, roots, accepted, bonus;
+  Numbers<float> uniforms, bonus_uniforms, sums;
+
+  ChosenDrafts(std::int64_t batch_size, std::int64_t vocabulary, bool draws_bonus)
+      : batch(batch_size),
+        model(make_probabilities(batch * nodes_per_tree, vocabulary, 1)),
+        tokens("tokkos::bench::tokens", batch * nodes_per_tree),
+        first_child("tokkos::bench::first_child", batch * nodes_per_tree),
+        next_sibling("tokkos::bench::next_sibling", batch * nodes_per_tree),
+        roots("tokkos::bench::roots", batch),
+        accepted("tokkos::bench::accepted", batch),
+        bonus("tokkos::bench::bonus", batch),
+        uniforms("tokkos::bench::uniforms", batch * nodes_per_tree),
+        bonus_uniforms(make_uniforms(batch)),
+        sums("tokkos::bench::sums", batch * nodes_per_tree) {
+    const auto token = Kokkos::create_mirror_view(tokens);
+    const auto first = Kokkos::create_mirror_view(first_child);
+    const auto next = Kokkos::create_mirror_view(next_sibling);
+    const auto uniform = Kokkos::create_mirror_view(uniforms);
+    Kokkos::deep_copy(first, -1);
+    Kokkos::deep_copy(next, -1);
+    for (std::int64_t b = 0; b < batch; ++b) {
+      const auto root = static_cast<std::int32_t>(b * nodes_per_tree);
+      std::int32_t parent = root;
+      for (int level = 0; level < levels; ++level) {
+        const std::int32_t child = root + 1 + level * siblings;
+        first(parent) = child;
+        for (int i = 0; i < siblings; ++i) {
+          token(child + i) = i;
+          uniform(child + i) = i + 1 < siblings ? 1.0f - 0x1p-24f : 0.0f;
+          next(child + i) = i + 1 < siblings ? child + i + 1 : -1;
+        }
+        parent = child + siblings - 1;
+      }
+      const std::int32_t last = root + nodes_per_tree - 1;
+      first(parent) = last;
+      uniform(last) = draws_bonus ? 1.0f - 0x1p-24f : std::numeric_limits<float>::quiet_NaN();
+    }
+    Kokkos::deep_copy(tokens, token);
+    Kokkos::deep_copy(first_child, first);
+    Kokkos::deep_copy(next_sibling, next);
+    Kokkos::deep_copy(uniforms, uniform);
+    rewind();
+  }
+
+  void rewind() const {
+    const Numbers<std::int32_t> at = roots;
+    Kokkos::parallel_for(
+        "tokkos::bench::rewind", Kokkos::RangePolicy<Space>(0, static_cast<int>(batch)),
+        KOKKOS_LAMBDA(const int b) { at(b) = b * nodes_per_tree; });
+  }
+
+  void verify(const Space& space) const {
+    DraftDistributions<Memory> given;
+    given.draft_tokens = tokens;
+    given.model_probs = model;
+    given.uniforms = uniforms;
+    given.bonus_uniforms = bonus_uniforms;
+    verify_draft_trees(space, given, TokenTrees<Memory>{first_child, next_sibling, roots},
+                       VerifiedTrees<Memory>{accepted, bonus, sums, {}});
+  }
+};
+
+void verify_chosen(benchmark::State& state, std::int64_t batch, std::int64_t vocabulary,
+                   bool draws_bonus) {
+  const ChosenDrafts drafts(batch, vocabulary, draws_bonus);
+  const Number maximum("tokkos::bench::maximum");
+  const Rows<float> last_rows("tokkos::bench::last_rows", batch, vocabulary);
+  const Rival reads{"two_reads_ratio", false, {[&] {
+                      for (int i = 0; i < 2; ++i) read_rows(Space(), last_rows, maximum);
+                    }}};
+  const double bytes =
+      draws_bonus ? 2.0 * sizeof(float) * static_cast<double>(batch * vocabulary) : 0.0;
+  run_timed(state, bytes, {[&] { drafts.verify(Space()); }, [&] { drafts.rewind(); }}, {reads});
+  const auto accepted = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), drafts.accepted);
+  state.counters["accepted_drafts"] = accepted(0);
+}
+
 }  // namespace
 
 void register_verify() {
@@ -111,6 +201,16 @@ void register_verify() {
         register_timed(case_name(lossless ? "verify_lossless" : "verify_seed", "float32", batch, v),
                        4 * batch * v,
                        [=](benchmark::State& state) { verify(state, batch, v, lossless); });
+      }
+    }
+  }
+  for (const std::int64_t v : {32000, 128256, 262144}) {
+    for (const std::int64_t batch : {1, 16}) {
+      for (const bool draws_bonus : {false, true}) {
+        register_timed(
+            case_name("verify_one_hot", "float32", batch, v, draws_bonus ? "bonus" : "walk"),
+            2 * batch * v,
+            [=](benchmark::State& state) { verify_chosen(state, batch, v, draws_bonus); });
       }
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 // A draft tree of one request, verified losslessly. The drafter proposed 3 and 6 as the next token,
-// and after 3 the tokens 5; it was certain of each, so its distributions are one-hot.
+// and after 3 the token 5; it chose each without drawing (n-grams, top-k), so there are no draft
+// distributions to store.
 #include <tokkos/tokkos.hpp>
 
 #include <array>
@@ -17,16 +18,12 @@ int main() {
   constexpr int nodes = 4;
 
   const Kokkos::View<float**, Kokkos::LayoutRight, Space> model("model", nodes, vocabulary);
-  const Kokkos::View<float**, Kokkos::LayoutRight, Space> draft("draft", nodes, vocabulary);
   const auto model_host = Kokkos::create_mirror_view(model);
-  const auto draft_host = Kokkos::create_mirror_view(draft);
   model_host(0, 3) = 1.0f;  // after the committed tokens: 3
   model_host(1, 5) = 1.0f;  // after 3: 5
   model_host(2, 1) = 1.0f;  // after 3 5: 1
   model_host(3, 0) = 1.0f;  // after 6: 0
-  for (int j = 0; j < 3; ++j) draft_host(j + 1, tree.token_ids[static_cast<std::size_t>(j)]) = 1.0f;
   Kokkos::deep_copy(model, model_host);
-  Kokkos::deep_copy(draft, draft_host);
 
   // In an engine: model_probs from a LogitProcessor step with draft_trees and draft_token_indices
   // {-1, 0, 1, 2}, so that penalties and masks follow each node's own path.
@@ -42,12 +39,11 @@ int main() {
   step.draft_token_indices = rows;
 
   tokkos::DraftVerifier verifier(Space(), nodes, vocabulary);
+  const tokkos::DraftProbabilities<Space::memory_space> chosen;
   const auto verified =
-      verifier.verify(model, draft, {&tree, 1}, tokkos::verify_uniforms(step), {&id, 1});
+      verifier.verify(model, chosen, {&tree, 1}, tokkos::verify_uniforms(step), {&id, 1});
+  tokkos::commit(verified[0], history);  // with the request's matcher, if it has one
   std::cout << "accepted " << verified[0].accepted_nodes.size() << " drafts, tokens";
-  for (const tokkos::TokenId token : verified[0].tokens) {
-    history.commit(token);  // committing, and accepting in a matcher, is the engine's own
-    std::cout << ' ' << token;
-  }
+  for (const tokkos::TokenId token : history.generated()) std::cout << ' ' << token;
   std::cout << '\n';
 }

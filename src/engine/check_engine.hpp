@@ -38,6 +38,13 @@ inline std::int64_t checked_active_vocabulary(std::int64_t max_num_token, std::i
   return active;
 }
 
+/// Throws if a processor was moved from: one that `owns` nothing. (A step of no rows would not ask
+/// for its memory.)
+inline void check_not_moved_from(bool owns) {
+  if (owns) return;
+  throw Error("LogitProcessor", std::nullopt, "moved from", "one that was not");
+}
+
 /// Checks one call's number of rows and row length.
 inline void check_call(std::int64_t rows, std::int64_t columns, std::int64_t max_rows,
                        std::int64_t vocab_size) {

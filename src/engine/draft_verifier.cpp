@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
+#include <tokkos/kernels/verify_greedy.hpp>
 #include <tokkos/numerics/philox.hpp>
 
 #include "engine/check_engine.hpp"
@@ -9,8 +10,34 @@
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace tokkos {
+
+namespace {
+
+/// Checks the host's part of what draft tokens were drawn from.
+template <class Space>
+void check_rows_of_nodes(const DraftProbabilities<Space>& drafts, std::int64_t nodes,
+                         std::span<const std::int32_t> roots) {
+  const auto& rows = drafts.row_of_node;
+  if (rows.empty()) return;
+  if (static_cast<std::int64_t>(rows.size()) != nodes) {
+    throw Error("row_of_node.size", std::nullopt, std::to_string(rows.size()), to_text(nodes));
+  }
+  const auto count = static_cast<std::int64_t>(drafts.rows.extent(0));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!roots.empty() && roots.front() == static_cast<std::int32_t>(i)) {
+      roots = roots.subspan(1);
+      continue;
+    }
+    require(rows[i] >= -1 && rows[i] < count, "row_of_node", static_cast<std::int64_t>(i), rows[i],
+            "a row of the draft distributions, or -1");
+  }
+}
+
+}  // namespace
 
 VerifyUniforms verify_uniforms(const StepRequests& requests) {
   const auto& cum = requests.cum_num_token;
@@ -46,82 +73,198 @@ DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::i
       m_vocab_size(checked_active_vocabulary(max_num_node, vocab_size, std::nullopt)),
       m_trace_recorder(trace_recorder) {}
 
+/// The trees of a call in the staging blob, with room for what verification says of them.
 template <class ExecutionSpace>
-std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
-    const Matrix<const float, memory_space>& model_probs,
-    const Matrix<const float, memory_space>& draft_probs, std::span<const DraftTree> trees,
-    const VerifyUniforms& uniforms, std::span<const std::string> request_ids) {
+struct DraftVerifier<ExecutionSpace>::StagedTrees {
+  template <class T>
+  using Slot = typename Staging<ExecutionSpace>::template Slot<T>;
+  TokenTreeArrays arrays;
+  bool chains = false;
+  Slot<TokenId> draft_tokens = {};
+  Slot<std::int32_t> first_child = {}, next_sibling = {}, tree_begin = {};
+  // One array for all results, so that one download brings them: end nodes, accepted, bonus,
+  // status.
+  Slot<std::int32_t> results = {};
+
+  std::size_t batch() const { return arrays.root.size(); }
+  std::size_t nodes() const { return arrays.draft_tokens.size(); }
+
+  Vector<std::int32_t, memory_space> result(const Staging<ExecutionSpace>& staging,
+                                            std::size_t part) const {
+    return vector_of<std::int32_t, memory_space>(staging.on_device(results).data() + part * batch(),
+                                                 batch());
+  }
+
+  TokenTrees<memory_space> on_device(const Staging<ExecutionSpace>& staging) const {
+    TokenTrees<memory_space> trees;
+    trees.parent_ptr = result(staging, 0);
+    if (chains) {
+      trees.tree_begin = staging.on_device(tree_begin);
+    } else {
+      trees.first_child = staging.on_device(first_child);
+      trees.next_sibling = staging.on_device(next_sibling);
+    }
+    return trees;
+  }
+};
+
+template <class ExecutionSpace>
+template <class T>
+auto DraftVerifier<ExecutionSpace>::stage(std::span<const T> values) {
+  const auto slot = m_staging.template add<T>(values.size());
+  std::ranges::copy(values, m_staging.host(slot).begin());
+  return slot;
+}
+
+template <class ExecutionSpace>
+typename DraftVerifier<ExecutionSpace>::StagedTrees DraftVerifier<ExecutionSpace>::stage_trees(
+    std::span<const DraftTree> trees, TokenTreeArrays arrays, std::size_t more_bytes) {
+  StagedTrees staged;
+  staged.arrays = std::move(arrays);
+  staged.chains = std::ranges::all_of(trees, &DraftTree::is_chain);
+  const std::size_t nodes = staged.nodes();
+  const std::size_t batch = staged.batch();
+  const auto room = [](std::size_t count) {
+    return Staging<ExecutionSpace>::template room<std::int32_t>(count);
+  };
+  m_staging.begin(m_space, 3 * room(nodes) + room(batch + 1) + room(4 * batch) + more_bytes);
+  staged.draft_tokens = stage(std::span<const TokenId>(staged.arrays.draft_tokens));
+  if (staged.chains) {
+    staged.tree_begin = m_staging.template add<std::int32_t>(batch + 1);
+    const auto begins = m_staging.host(staged.tree_begin);
+    std::ranges::copy(staged.arrays.root, begins.begin());
+    begins[batch] = static_cast<std::int32_t>(nodes);
+  } else {
+    staged.first_child = stage(std::span<const std::int32_t>(staged.arrays.first_child));
+    staged.next_sibling = stage(std::span<const std::int32_t>(staged.arrays.next_sibling));
+  }
+  staged.results = m_staging.template add<std::int32_t>(4 * batch);
+  const auto results = m_staging.host(staged.results);
+  std::ranges::fill(results, 0);
+  if (!staged.chains) std::ranges::copy(staged.arrays.root, results.begin());
+  return staged;
+}
+
+template <class ExecutionSpace>
+TokenTreeArrays DraftVerifier<ExecutionSpace>::checked_arrays(
+    std::span<const DraftTree> trees, std::span<const std::string> request_ids) const {
   check_kokkos();
   for (std::size_t i = 0; i < trees.size(); ++i) {
     validate(trees[i], m_vocab_size, static_cast<std::int64_t>(i));
   }
-  const TokenTreeArrays arrays = flatten(trees);
-  const std::size_t nodes = arrays.draft_tokens.size();
-  const std::size_t batch = trees.size();
-  const auto rows = static_cast<std::int64_t>(nodes);
-  if (rows > m_max_num_node) {
-    throw Error("nodes", std::nullopt, to_text(rows),
+  TokenTreeArrays arrays = flatten(trees);
+  const auto nodes = static_cast<std::int64_t>(arrays.draft_tokens.size());
+  if (nodes > m_max_num_node) {
+    throw Error("nodes", std::nullopt, to_text(nodes),
                 "at most max_num_node = " + to_text(m_max_num_node));
   }
-  check_matrix("model_probs", model_probs, rows, m_vocab_size);
-  check_matrix("draft_probs", draft_probs, rows, m_vocab_size);
-  check_uniforms("uniforms.nodes", uniforms.nodes, rows, arrays.root);
-  check_uniforms("uniforms.bonus", uniforms.bonus, static_cast<std::int64_t>(batch));
-  if (!request_ids.empty() && request_ids.size() != batch) {
+  if (!request_ids.empty() && request_ids.size() != trees.size()) {
     throw Error("request_ids.size", std::nullopt, std::to_string(request_ids.size()),
-                std::to_string(batch));
+                std::to_string(trees.size()));
   }
-  const TracedStage stage(m_trace_recorder, "draft verification", request_ids);
+  return arrays;
+}
+
+template <class ExecutionSpace>
+std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::collect(std::span<const DraftTree> trees,
+                                                                  const StagedTrees& staged) {
+  m_staging.download(m_space, staged.results);
+  const auto host = m_staging.host(staged.results);
+  const std::size_t batch = staged.batch();
   std::vector<VerifiedDraft> verified(batch);
-  if (batch == 0) return verified;
-
-  const auto room = [this](std::size_t count) { return m_staging.template room<float>(count); };
-  m_staging.begin(m_space, 5 * room(nodes) + 5 * room(batch));
-  const auto add = [this](const auto& array) {
-    using T = typename std::decay_t<decltype(array)>::value_type;
-    const auto slot = m_staging.template add<T>(array.size());
-    std::ranges::copy(array, m_staging.host(slot).begin());
-    return slot;
-  };
-  const auto draft_tokens = add(arrays.draft_tokens);
-  const auto first_child = add(arrays.first_child);
-  const auto next_sibling = add(arrays.next_sibling);
-  const auto node_uniforms = add(uniforms.nodes);
-  const auto bonus_uniforms = add(uniforms.bonus);
-  const auto residual_sums = m_staging.template add<float>(nodes);
-  // One array for all results, so that one download brings them: end nodes, accepted, bonus,
-  // status.
-  const auto results = m_staging.template add<std::int32_t>(4 * batch);
-  std::ranges::fill(m_staging.host(residual_sums), 0.0f);
-  std::ranges::fill(m_staging.host(results), 0);
-  std::ranges::copy(arrays.root, m_staging.host(results).begin());
-  m_staging.upload(m_space);
-
-  const auto result = m_staging.on_device(results);
-  const auto part = [&](std::size_t i) {
-    return vector_of<std::int32_t, memory_space>(result.data() + i * batch, batch);
-  };
-  verify_draft_trees(m_space,
-                     {draft_probs, m_staging.on_device(draft_tokens), model_probs,
-                      m_staging.on_device(node_uniforms), m_staging.on_device(bonus_uniforms)},
-                     {m_staging.on_device(first_child), m_staging.on_device(next_sibling), part(0)},
-                     {part(1), part(2), m_staging.on_device(residual_sums), part(3)});
-  m_staging.download(m_space, results);
-
-  const auto host = m_staging.host(results);
   for (std::size_t b = 0; b < batch; ++b) {
-    verified[b].accepted_nodes = trees[b].path(host[b] - arrays.root[b] - 1);
+    const std::int32_t root = staged.chains ? 0 : staged.arrays.root[b];
+    verified[b].accepted_nodes = trees[b].path(host[b] - root - 1);
     for (const std::int32_t node : verified[b].accepted_nodes) {
       verified[b].tokens.push_back(trees[b].token_ids[static_cast<std::size_t>(node)]);
     }
     const TokenId bonus = host[2 * batch + b];
     if (bonus >= 0) verified[b].tokens.push_back(bonus);
+    verified[b].bonus_token = bonus;
     verified[b].status = host[3 * batch + b];
+    m_statistics.add(trees[b], verified[b].accepted_nodes, bonus >= 0);
   }
   return verified;
 }
 
-#define TOKKOS_INSTANTIATE(Space) template class DraftVerifier<Space>;
-TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE)
+template <class ExecutionSpace>
+std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
+    const Matrix<const float, memory_space>& model_probs,
+    const DraftProbabilities<memory_space>& drafts, std::span<const DraftTree> trees,
+    const VerifyUniforms& uniforms, std::span<const std::string> request_ids) {
+  TokenTreeArrays arrays = checked_arrays(trees, request_ids);
+  const std::size_t nodes = arrays.draft_tokens.size();
+  const std::size_t batch = trees.size();
+  const auto rows = static_cast<std::int64_t>(nodes);
+  check_matrix("model_probs", model_probs, rows, m_vocab_size);
+  if (drafts.rows.extent(0) > 0) {
+    const auto stored = static_cast<std::int64_t>(drafts.rows.extent(0));
+    check_matrix("draft_probs", drafts.rows, drafts.row_of_node.empty() ? rows : stored,
+                 m_vocab_size);
+  }
+  check_rows_of_nodes(drafts, rows, arrays.root);
+  check_uniforms("uniforms.nodes", uniforms.nodes, rows, arrays.root);
+  check_uniforms("uniforms.bonus", uniforms.bonus, static_cast<std::int64_t>(batch));
+  const TracedStage stage_of_trace(m_trace_recorder, "draft verification", request_ids);
+  if (batch == 0) return {};
+
+  const auto room = [](std::size_t count) {
+    return Staging<ExecutionSpace>::template room<float>(count);
+  };
+  const std::size_t masses = drafts.without_replacement ? nodes : 0;
+  const StagedTrees staged =
+      stage_trees(trees, std::move(arrays), 3 * room(nodes) + room(batch) + room(2 * masses));
+  const auto node_uniforms = stage(std::span<const float>(uniforms.nodes));
+  const auto bonus_uniforms = stage(std::span<const float>(uniforms.bonus));
+  const auto row_of_node = stage(drafts.row_of_node);
+  const auto residual_sums = m_staging.template add<float>(nodes);
+  const auto draft_masses = m_staging.template add<std::int64_t>(masses);
+  std::ranges::fill(m_staging.host(residual_sums), 0.0f);
+  std::ranges::fill(m_staging.host(draft_masses), 0);
+  m_staging.upload(m_space);
+
+  DraftDistributions<memory_space> given;
+  given.draft_probs = drafts.rows;
+  given.draft_tokens = m_staging.on_device(staged.draft_tokens);
+  given.model_probs = model_probs;
+  given.uniforms = m_staging.on_device(node_uniforms);
+  given.bonus_uniforms = m_staging.on_device(bonus_uniforms);
+  if (!drafts.row_of_node.empty()) given.draft_row = m_staging.on_device(row_of_node);
+  given.without_replacement = drafts.without_replacement;
+  verify_draft_trees(
+      m_space, given, staged.on_device(m_staging),
+      {staged.result(m_staging, 1), staged.result(m_staging, 2), m_staging.on_device(residual_sums),
+       staged.result(m_staging, 3), m_staging.on_device(draft_masses)});
+  return collect(trees, staged);
+}
+
+template <class ExecutionSpace>
+template <LogitType Logit>
+std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify_greedy(
+    const Matrix<const Logit, memory_space>& logits, std::span<const DraftTree> trees,
+    std::span<const std::string> request_ids) {
+  TokenTreeArrays arrays = checked_arrays(trees, request_ids);
+  check_matrix("logits", logits, static_cast<std::int64_t>(arrays.draft_tokens.size()),
+               m_vocab_size);
+  const TracedStage stage_of_trace(m_trace_recorder, "draft verification", request_ids);
+  if (trees.empty()) return {};
+  const StagedTrees staged = stage_trees(trees, std::move(arrays), 0);
+  m_staging.upload(m_space);
+  LogitRows<Logit, memory_space> rows;
+  rows.logits = logits;
+  tokkos::verify_greedy(
+      m_space, rows, m_staging.on_device(staged.draft_tokens), staged.on_device(m_staging),
+      {staged.result(m_staging, 1), staged.result(m_staging, 2), staged.result(m_staging, 3)});
+  return collect(trees, staged);
+}
+
+#define TOKKOS_INSTANTIATE_CLASS(Space) template class DraftVerifier<Space>;
+TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE_CLASS)
+
+#define TOKKOS_INSTANTIATE(Space, Logit)                                          \
+  template std::vector<VerifiedDraft> DraftVerifier<Space>::verify_greedy<Logit>( \
+      const Matrix<const Logit, MemoryOf<Space>>&, std::span<const DraftTree>,    \
+      std::span<const std::string>);
+TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
 
 }  // namespace tokkos

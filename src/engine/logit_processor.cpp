@@ -7,8 +7,7 @@
 #include <tokkos/kernels/softmax_with_temperature.hpp>
 
 #include "engine/check_engine.hpp"
-#include "engine/row_temperatures.hpp"
-#include "engine/staged_edits.hpp"
+#include "engine/prepared_step.hpp"
 #include "kernels/instantiate.hpp"
 
 namespace tokkos {
@@ -23,13 +22,29 @@ LogitProcessor<ExecutionSpace>::LogitProcessor(const ExecutionSpace& space,
       m_vocab_size(vocab_size),
       m_active_vocabulary(checked_active_vocabulary(max_num_token, vocab_size, active_vocabulary)),
       m_trace_recorder(trace_recorder),
-      m_workspace(max_num_token, vocab_size) {}
+      m_workspace(max_num_token, vocab_size),
+      m_cuts(max_num_token),
+      m_prepared(std::make_unique<PreparedStep<ExecutionSpace>>(space)) {}
+
+template <class ExecutionSpace>
+LogitProcessor<ExecutionSpace>::~LogitProcessor() = default;
+template <class ExecutionSpace>
+LogitProcessor<ExecutionSpace>::LogitProcessor(LogitProcessor&&) noexcept = default;
+template <class ExecutionSpace>
+LogitProcessor<ExecutionSpace>& LogitProcessor<ExecutionSpace>::operator=(
+    LogitProcessor&&) noexcept = default;
+
+template <class ExecutionSpace>
+std::size_t LogitProcessor<ExecutionSpace>::staging_capacity() const {
+  return m_staging.capacity() + (m_prepared ? m_prepared->capacity() : 0);
+}
 
 template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::check_step(std::int64_t rows, std::int64_t columns,
                                                 const StepRequests& requests) const {
   check_call(rows, columns, m_max_num_token, m_vocab_size);
-  static_cast<void>(m_workspace.measures(rows));  // throws if the object was moved from
+  check_not_moved_from(m_prepared != nullptr);
+  static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   validate(requests, rows, m_vocab_size);
 }
 
@@ -43,10 +58,12 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   check_matrix("logits", logits, rows, m_vocab_size);
   check_optional_vector("row_status", row_status, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
-  m_edits.assign(requests, m_active_vocabulary);
-  m_staging.begin(m_space, StagedEdits<ExecutionSpace>::room(m_edits));
-  const StagedEdits<ExecutionSpace> edits(m_staging, m_edits);
+  StepEdits& flat = m_prepared->flat();
+  flat.assign(requests, m_active_vocabulary, m_vocab_size);
+  m_staging.begin(m_space, StagedEdits<ExecutionSpace>::room(flat));
+  const StagedEdits<ExecutionSpace> edits(m_staging, flat);
   m_staging.upload(m_space);
+  m_staged_bytes = m_staging.size();
   {
     const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
     detail::apply_logit_bias(m_space, logits, edits.biases(), row_status);
@@ -60,6 +77,7 @@ void LogitProcessor<ExecutionSpace>::update_logits(
     apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
                           edits.mask_words(), {.active_vocabulary = m_active_vocabulary});
   }
+  m_staging.end(m_space);
 }
 
 template <class ExecutionSpace>
@@ -72,15 +90,16 @@ void LogitProcessor<ExecutionSpace>::compute_probabilities(
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
   const TracedStage stage(m_trace_recorder, "softmax", requests.request_ids);
   if (rows == 0) return;
-  m_staging.begin(m_space, m_staging.template room<float>(static_cast<std::size_t>(rows)));
-  const auto slot = m_staging.template add<float>(static_cast<std::size_t>(rows));
-  fill_row_temperatures(requests, m_staging.host(slot));
+  m_staging.begin(m_space, StagedRows<ExecutionSpace>::room(rows));
+  const StagedRows<ExecutionSpace> staged(m_staging, requests, rows, {});
   m_staging.upload(m_space);
+  m_staged_bytes = m_staging.size();
   LogitRows<Logit, memory_space> step;
   step.logits = logits;
-  step.temperature = m_staging.on_device(slot);
+  step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
   softmax(m_space, step, m_workspace.measures(rows), probabilities, row_status);
+  m_staging.end(m_space);
 }
 
 #define TOKKOS_INSTANTIATE_CLASS(Space) template class LogitProcessor<Space>;

@@ -5,7 +5,8 @@
 #include <tokkos/kernels/sample_from_probabilities.hpp>
 
 #include "engine/check_engine.hpp"
-#include "engine/row_temperatures.hpp"
+#include "engine/draw_rows.hpp"
+#include "engine/staged_rows.hpp"
 #include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
@@ -51,7 +52,8 @@ Sampler<ExecutionSpace>::Sampler(const ExecutionSpace& space, std::int64_t max_n
       m_vocab_size(vocab_size),
       m_active_vocabulary(checked_active_vocabulary(max_num_token, vocab_size, active_vocabulary)),
       m_trace_recorder(trace_recorder),
-      m_workspace(max_num_token, vocab_size) {}
+      m_workspace(max_num_token, vocab_size),
+      m_cuts(max_num_token) {}
 
 template <class ExecutionSpace>
 template <LogitType Logit>
@@ -74,20 +76,24 @@ void Sampler<ExecutionSpace>::sample(const Matrix<const Logit, memory_space>& lo
   check_uniforms("uniforms", uniforms, rows);
   const TracedStage stage(m_trace_recorder, "sampling", requests.request_ids);
   if (rows == 0) return;
-  const auto count = static_cast<std::size_t>(rows);
-  m_staging.begin(m_space, 2 * m_staging.template room<float>(count));
-  const auto temperature = m_staging.template add<float>(count);
-  const auto uniform = m_staging.template add<float>(count);
-  fill_row_temperatures(requests, m_staging.host(temperature));
-  std::ranges::copy(uniforms, m_staging.host(uniform).begin());
+  m_staging.begin(m_space, StagedRows<ExecutionSpace>::room(rows));
+  const StagedRows<ExecutionSpace> staged(m_staging, requests, rows, uniforms);
   m_staging.upload(m_space);
   LogitRows<Logit, memory_space> step;
   step.logits = logits;
-  step.temperature = m_staging.on_device(temperature);
+  step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
   const auto measures = m_workspace.measures(rows);
   measure(m_space, step, measures, row_status);
-  draw(m_space, step, measures, m_staging.on_device(uniform), tokens, row_status, ties);
+  RowCuts<memory_space> cuts;
+  if (staged.truncates()) {
+    const TracedStage renormalization(m_trace_recorder, "renormalization by top p",
+                                      requests.request_ids);
+    cuts = m_cuts.cuts(rows);
+    truncate(m_space, step, measures, staged.truncation(), cuts, row_status);
+  }
+  draw_rows(m_space, step, measures, staged.uniforms(), tokens, cuts, row_status, ties);
+  m_staging.end(m_space);
 }
 
 template <class ExecutionSpace>
@@ -113,6 +119,7 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
       probabilities.data(), Kokkos::LayoutStride(count, probabilities.stride(0), active, 1));
   tokkos::sample_from_probabilities(m_space, existing, m_staging.on_device(uniform), tokens,
                                     row_status);
+  m_staging.end(m_space);
 }
 
 #define TOKKOS_INSTANTIATE_CLASS(Space) template class Sampler<Space>;

@@ -26,7 +26,7 @@ class StagedEdits {
   static std::size_t room(const StepEdits& edits) {
     return 3 * Blob::template room<float>(edits.biases.size()) +
            4 * Blob::template room<float>(edits.penalty_tokens.size()) +
-           Blob::template room<float>(edits.penalty_rows.size()) +
+           2 * Blob::template room<float>(edits.penalty_rows.size()) +
            Blob::template room<float>(edits.penalties.size()) +
            2 * Blob::template room<float>(edits.mask_rows.size()) +
            Blob::template room<float>(edits.mask_words.size());
@@ -44,6 +44,7 @@ class StagedEdits {
         m_penalty_counts(add(edits.penalty_counts)),
         m_penalty_biases(add(edits.penalty_biases)),
         m_penalties(add(edits.penalties)),
+        m_penalty_policies(add(edits.penalty_policies)),
         m_mask_rows(add(edits.mask_rows)),
         m_mask_positions(add(edits.mask_positions)),
         m_mask_words(add(edits.mask_words)),
@@ -54,8 +55,9 @@ class StagedEdits {
   }
 
   PenaltyEdits<Space> penalties() const {
-    return {device(m_penalty_rows),   device(m_penalty_positions),       device(m_penalty_tokens),
-            device(m_penalty_counts), m_blob->on_device(m_penalties, 3), device(m_penalty_biases)};
+    return {device(m_penalty_rows),    device(m_penalty_positions),       device(m_penalty_tokens),
+            device(m_penalty_counts),  m_blob->on_device(m_penalties, 3), device(m_penalty_biases),
+            device(m_penalty_policies)};
   }
 
   /// The masked rows, where the words of each are, and the words.
@@ -86,6 +88,7 @@ class StagedEdits {
   Slot<float> m_biases;
   Slot<std::int32_t> m_penalty_rows, m_penalty_positions, m_penalty_tokens, m_penalty_counts;
   Slot<float> m_penalty_biases, m_penalties;
+  Slot<std::int32_t> m_penalty_policies;
   Slot<std::int32_t> m_mask_rows, m_mask_positions, m_mask_words;
   std::size_t m_words_per_row;
 };

@@ -11,7 +11,15 @@ namespace tokkos {
 
 template <class ExecutionSpace>
 void Staging<ExecutionSpace>::begin(const ExecutionSpace& space, std::size_t bytes) {
-  if constexpr (needs_copy) space.fence("tokkos::staging::wait");
+  if constexpr (needs_copy) {
+    m_uploaded.wait();
+    if (m_open) {
+      space.fence("tokkos::staging::wait");
+    } else {
+      m_used.wait();
+    }
+  }
+  m_open = true;
   const std::size_t held = m_mirror.get().size();
   if (bytes > held) {
     const std::size_t room = std::max(bytes, 2 * held);
@@ -48,7 +56,14 @@ void Staging<ExecutionSpace>::upload(const ExecutionSpace& space) {
     const auto range = std::pair<std::size_t, std::size_t>(0, m_size);
     Kokkos::deep_copy(space, Kokkos::subview(m_blob.get(), range),
                       Kokkos::subview(m_mirror.get(), range));
+    m_uploaded.record(space);
   }
+}
+
+template <class ExecutionSpace>
+void Staging<ExecutionSpace>::end(const ExecutionSpace& space) {
+  if constexpr (needs_copy) m_used.record(space);
+  m_open = false;
 }
 
 template <class ExecutionSpace>

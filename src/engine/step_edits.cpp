@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/step_edits.hpp>
+#include <tokkos/request/allowed_tokens.hpp>
 
 #include <algorithm>
-#include <cfloat>
-#include <limits>
-#include <span>
 #include <utility>
 
 namespace tokkos {
@@ -42,27 +40,6 @@ class AcceptedPath {
   std::int32_t m_count = 0;
 };
 
-/// One token's biases in list order, as one float32 that is finite unless it masks.
-void merge_biases(std::span<const std::pair<TokenId, double>> list,
-                  std::vector<std::pair<TokenId, float>>& merged) {
-  merged.clear();
-  for (const auto& [token, bias] : list) merged.emplace_back(token, static_cast<float>(bias));
-  std::stable_sort(merged.begin(), merged.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    if (kept == 0 || merged[kept - 1].first != merged[i].first) {
-      merged[kept++] = merged[i];
-      continue;
-    }
-    float& sum = merged[kept - 1].second;
-    const bool masks = sum < -FLT_MAX || merged[i].second < -FLT_MAX;
-    sum = masks ? -std::numeric_limits<float>::infinity()
-                : std::clamp(sum + merged[i].second, -0x1.fffffcp127f, 0x1.fffffcp127f);
-  }
-  merged.resize(kept);
-}
-
 const TokenHistory& history_of(const StepRequests& requests, std::size_t request) {
   static const TokenHistory none;
   const TokenHistory* history = requests.sequence_states[request].history;
@@ -72,107 +49,78 @@ const TokenHistory& history_of(const StepRequests& requests, std::size_t request
 }  // namespace
 
 void StepEdits::clear() {
-  for (auto* array : {&bias_rows, &bias_tokens, &penalty_rows, &penalty_positions, &penalty_tokens,
-                      &penalty_counts, &mask_rows, &mask_positions, &mask_words}) {
+  for (auto* array :
+       {&bias_rows, &bias_tokens, &penalty_rows, &penalty_positions, &penalty_tokens,
+        &penalty_counts, &penalty_policies, &mask_rows, &mask_positions, &mask_words}) {
     array->clear();
   }
   for (auto* array : {&biases, &penalty_biases, &penalties}) array->clear();
 }
 
-void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabulary) {
+void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabulary,
+                       std::int64_t vocabulary) {
   clear();
   words_per_row = static_cast<std::size_t>((active_vocabulary + 31) / 32);
+  const std::int64_t bound = vocabulary == 0 ? active_vocabulary : vocabulary;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    begin_request(requests, i);
     const GenerationConfig& config = requests.generation_configs[i];
-    merge_biases(config.logit_bias, m_merged);
     for (std::int64_t row = requests.first_row(i); row < requests.end_row(i); ++row) {
-      const std::size_t first_penalty = penalty_tokens.size();
-      if (config.has_penalty()) add_penalties(requests, i, row);
-      if (!m_merged.empty()) add_biases(requests, i, row, first_penalty);
+      const RowEdits::Place place{i, row, requests.draft_node(i, row - requests.first_row(i))};
+      const TokenContext context = context_of(requests, place);
+      m_penalty_row = {&history_of(requests, i), penalty_tokens.size()};
+      if (config.has_penalty()) add_penalties(config, context, row);
+      add_biases(requests, place, context, bound);
+      add_mask(requests.sequence_states[i].mask, context.drafts, row);
     }
-    if (requests.sequence_states[i].mask != nullptr) add_masks(requests, i);
   }
 }
 
-void StepEdits::add_penalties(const StepRequests& requests, std::size_t request, std::int64_t row) {
-  const std::size_t first = penalty_tokens.size();
-  const TokenHistory& history = history_of(requests, request);
-  for (const TokenCount& entry : history.counts()) {
-    penalty_tokens.push_back(entry.token);
-    penalty_counts.push_back(entry.count);
-  }
-  std::int32_t node = requests.draft_node(request, row - requests.first_row(request));
-  while (node != -1) {
-    const DraftTree& tree = (*requests.draft_trees)[request];
-    const TokenId token = tree.token_ids[static_cast<std::size_t>(node)];
-    node = tree.parents[static_cast<std::size_t>(node)];
-    const std::size_t place = find_penalty(history, first, token);
-    if (place < penalty_tokens.size()) {
-      ++penalty_counts[place];
-    } else {
-      penalty_tokens.push_back(token);
-      penalty_counts.push_back(1);
-    }
-  }
-  if (penalty_tokens.size() == first) return;
+void StepEdits::begin_request(const StepRequests& requests, std::size_t request) {
   const GenerationConfig& config = requests.generation_configs[request];
-  penalty_positions.resize(penalty_tokens.size(), static_cast<std::int32_t>(penalty_rows.size()));
-  penalty_biases.resize(penalty_tokens.size(), std::numeric_limits<float>::quiet_NaN());
-  penalty_rows.push_back(static_cast<std::int32_t>(row));
-  penalties.insert(penalties.end(),
-                   {config.presence_penalty, config.frequency_penalty, config.repetition_penalty});
+  begin_biases(config);
+  begin_penalties(config, history_of(requests, request));
+  m_allowed.clear();
+  if (config.allowed_token_ids.empty()) return;
+  m_allowed.resize(words_per_row);
+  fill_allowed_bitmask(config.allowed_token_ids, m_allowed);
 }
 
-void StepEdits::add_biases(const StepRequests& requests, std::size_t request, std::int64_t row,
-                           std::size_t first_penalty) {
-  const bool penalized = first_penalty < penalty_tokens.size();
-  const TokenHistory& history = history_of(requests, request);
-  for (const auto& [token, bias] : m_merged) {
-    const std::size_t place =
-        penalized ? find_penalty(history, first_penalty, token) : penalty_tokens.size();
-    if (place < penalty_tokens.size()) {
-      penalty_biases[place] = bias;
-    } else {
-      bias_rows.push_back(static_cast<std::int32_t>(row));
-      bias_tokens.push_back(token);
-      biases.push_back(bias);
-    }
+TokenContext StepEdits::context_of(const StepRequests& requests, const RowEdits::Place& place) {
+  m_drafts.clear();
+  for (std::int32_t node = place.draft_node; node != -1;) {
+    const DraftTree& tree = (*requests.draft_trees)[place.request];
+    m_drafts.push_back(tree.token_ids[static_cast<std::size_t>(node)]);
+    node = tree.parents[static_cast<std::size_t>(node)];
   }
+  std::ranges::reverse(m_drafts);
+  const TokenHistory& history = history_of(requests, place.request);
+  return {history.prompt(), history.generated(), m_drafts};
 }
 
-std::size_t StepEdits::find_penalty(const TokenHistory& history, std::size_t first,
-                                    TokenId token) const {
-  const std::int64_t known = history.index_of(token);
-  if (known >= 0) return first + static_cast<std::size_t>(known);
-  const auto drafts =
-      penalty_tokens.begin() + static_cast<std::ptrdiff_t>(first + history.counts().size());
-  return static_cast<std::size_t>(std::find(drafts, penalty_tokens.end(), token) -
-                                  penalty_tokens.begin());
-}
-
-void StepEdits::add_masks(const StepRequests& requests, std::size_t request) {
-  VocabularyMask& mask = *requests.sequence_states[request].mask;
-  const std::int64_t first = requests.first_row(request);
-  for (std::int64_t row = first; row < requests.end_row(request); ++row) {
-    const std::int32_t node = requests.draft_node(request, row - first);
-    AcceptedPath accepted(mask);
-    bool refused = false;
-    if (node != -1) {
-      const DraftTree& tree = (*requests.draft_trees)[request];
-      for (const std::int32_t step : tree.path(node)) {
-        refused = refused || !accepted.accept(tree.token_ids[static_cast<std::size_t>(step)]);
-      }
-    }
-    if (refused || mask.is_constrained()) {
-      mask_positions.push_back(static_cast<std::int32_t>(mask_rows.size()));
-      mask_rows.push_back(static_cast<std::int32_t>(row));
-      mask_words.resize(mask_words.size() + words_per_row, 0);
-      if (!refused) {
-        mask.fill_next_bitmask(std::span(mask_words).last(words_per_row));
-      }
-    }
-    accepted.rollback();
+void StepEdits::add_mask(VocabularyMask* mask, std::span<const TokenId> drafts, std::int64_t row) {
+  if (mask == nullptr) {
+    if (!m_allowed.empty()) std::ranges::copy(m_allowed, add_mask_words(row).begin());
+    return;
   }
+  AcceptedPath accepted(*mask);
+  bool refused = false;
+  for (const TokenId token : drafts) refused = refused || !accepted.accept(token);
+  const bool constrained = !refused && mask->is_constrained();
+  if (refused || constrained || !m_allowed.empty()) {
+    const std::span<std::int32_t> words = add_mask_words(row);
+    if (constrained) mask->fill_next_bitmask(words);
+    if (constrained && !m_allowed.empty()) intersect_bitmask(words, m_allowed);
+    if (!constrained && !refused) std::ranges::copy(m_allowed, words.begin());
+  }
+  accepted.rollback();
+}
+
+std::span<std::int32_t> StepEdits::add_mask_words(std::int64_t row) {
+  mask_positions.push_back(static_cast<std::int32_t>(mask_rows.size()));
+  mask_rows.push_back(static_cast<std::int32_t>(row));
+  mask_words.resize(mask_words.size() + words_per_row, 0);
+  return std::span(mask_words).last(words_per_row);
 }
 
 }  // namespace tokkos

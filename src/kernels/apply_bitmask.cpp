@@ -34,7 +34,7 @@ struct MaskChunks {
 
   KOKKOS_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
-    constexpr int width = load_width<ExecutionSpace>;
+    constexpr int width = mask_width<ExecutionSpace>;
     constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
     const std::int64_t row = seq_ids(team.league_rank() / chunks);
     const std::int64_t mask_row = mask_rows(team.league_rank() / chunks);
@@ -52,7 +52,7 @@ struct MaskChunks {
     Logit* x = &logits(row, start);
     const ChunkSource<Logit> source{
         x, has_bits ? bitmask.data() + mask_row * bitmask.stride(0) + start / 32 : nullptr,
-        static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places))};
+        static_cast<int>(left_active < 0 ? 0 : (left_active < places ? left_active : places)), 0};
     for (int first = team.team_rank() * width; first < places; first += team.team_size() * width) {
       const std::uint32_t allowed = source.template allowed<width>(first);
       if (allowed == all) continue;

@@ -23,7 +23,8 @@ struct FindMaxima {
     const std::int64_t row = team.league_rank();
     TokenId token = -1;
     if (measures.row_mass(row) > 0) {
-      token = lowest_maximum<ExecutionSpace>(team, rows, measures, row, measures.row_maximum(row));
+      token = lowest_maximum<ExecutionSpace>(team, rows, measures, row, measures.row_maximum(row),
+                                             chunk_buffer(team));
     }
     Kokkos::single(Kokkos::PerTeam(team), [&]() { tokens(row) = token; });
   }

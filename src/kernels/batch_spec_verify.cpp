@@ -4,11 +4,12 @@
 #include <tokkos/numerics/ieee_arithmetic.hpp>
 
 #include "kernels/check_trees.hpp"
+#include "kernels/draft_rows.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/tree_walk.hpp"
 
-namespace tokkos::detail {
+namespace tokkos {
 
 namespace {
 
@@ -20,8 +21,9 @@ template <class ExecutionSpace>
 struct SeedRule {
   using Space = MemoryOf<ExecutionSpace>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  Matrix<const float, Space> draft_probs;
+  DraftRows<Space> drafts;
   Matrix<float, Space> model_probs;
+  Vector<const float, Space> uniforms;
 
   KOKKOS_FUNCTION void skip(const Team&, std::int32_t) const {}
 
@@ -32,18 +34,21 @@ struct SeedRule {
                                    [&](int v) { row[v] = 0.0f; });
   }
 
+  /// The tokens [start, start + length) of a node's draft distribution, which is row `row`.
+  KOKKOS_FUNCTION DraftChunk draft(std::int64_t row, TokenId token, int start, int length) const {
+    if (row == one_hot_row) return DraftChunk::one_hot(token, start, length);
+    return {&drafts.draft_probs(row, start)};
+  }
+
   /// Exact sum of max(model - draft, 0) over the row; illegal is set if a number is no probability.
-  KOKKOS_FUNCTION std::int64_t residual(const Team& team, const float* p, const float* q,
-                                        int length, int& illegal) const {
+  KOKKOS_FUNCTION std::int64_t residual(const Team& team, const float* p, std::int64_t row,
+                                        TokenId token, int vocabulary, int& illegal) const {
     std::int64_t sum = 0;
     int bad = 0;
-    for (int start = 0; start < length; start += chunk_size) {
-      const int size = chunk_length(length, start);
-      const float* ps = p + start;
-      const float* qs = q + start;
-      const OwnSum own = sum_own_places<ExecutionSpace>(
-          team, size, [&](int j) { return to_grid(bounded_mass(ps[j] - qs[j])); },
-          [&](int j) { return is_illegal_probability(ps[j]) || is_illegal_probability(qs[j]); });
+    for (int start = 0; start < vocabulary; start += chunk_size) {
+      const int size = chunk_length(vocabulary, start);
+      const OwnSum own = sum_remaining<ExecutionSpace>(
+          team, size, p + start, draft(row, token, start, size), largest_given);
       sum += own.sum;
       bad |= own.illegal;
     }
@@ -54,12 +59,22 @@ struct SeedRule {
   }
 
   KOKKOS_FUNCTION Verdict judge(const Team& team, std::int32_t parent, std::int32_t child,
-                                TokenId token, float u, std::int32_t& status) const {
+                                TokenId token, std::int32_t& status) const {
+    const float u = clamped_uniform(uniforms(child));
+    if (u != u) {
+      status |= RowStatus::invalid_parameter;
+      spoil(team, parent);
+      return Verdict::stop;
+    }
+    const std::int64_t draft_row = drafts.row_of(child);
+    if (draft_row == no_row) {
+      status |= RowStatus::invalid_draft;
+      return Verdict::reject;
+    }
     float* row = &model_probs(parent, 0);
-    const float* draft = &draft_probs(child, 0);
     const auto vocabulary = static_cast<int>(model_probs.extent(1));
     const float p = row[token];
-    const float q = draft[token];
+    const float q = draft_row == one_hot_row ? 1.0f : drafts.draft_probs(draft_row, token);
     const bool bad = is_illegal_probability(p) || is_illegal_probability(q);
     const FirstLook look = agreed(team, bad          ? FirstLook::illegal
                                         : p >= u * q ? FirstLook::accept
@@ -67,7 +82,9 @@ struct SeedRule {
     if (look == FirstLook::accept) return Verdict::accept;
     int illegal = 1;
     std::int64_t sum = 0;
-    if (look == FirstLook::undecided) sum = residual(team, row, draft, vocabulary, illegal);
+    if (look == FirstLook::undecided) {
+      sum = residual(team, row, draft_row, token, vocabulary, illegal);
+    }
     team.team_barrier();  // every member has read the row
     if (illegal != 0) {
       spoil(team, parent);
@@ -76,10 +93,8 @@ struct SeedRule {
     }
     const float total = from_grid(sum);
     if (total < smallest_residual) return Verdict::accept;
-    for_own_places<ExecutionSpace>(team, vocabulary, [&](int v) {
-      const float difference = row[v] - draft[v];
-      row[v] = (difference > 0.0f ? difference : 0.0f) / total;
-    });
+    store_remaining<ExecutionSpace>(team, vocabulary, row, draft(draft_row, token, 0, vocabulary),
+                                    total, row);
     team.team_barrier();
     return Verdict::reject;
   }
@@ -89,21 +104,20 @@ template <class ExecutionSpace>
 struct VerifySeed {
   using Space = MemoryOf<ExecutionSpace>;
   SeedRule<ExecutionSpace> rule;
-  Vector<const TokenId, Space> draft_tokens;
   TokenTrees<Space> trees;
-  Vector<const float, Space> uniforms;
   Vector<std::int32_t, Space> tree_status;
 
   KOKKOS_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t tree = team.league_rank();
-    const WalkEnd end =
-        walk_tree(team, trees, draft_tokens, uniforms,
-                  static_cast<std::int64_t>(rule.model_probs.extent(1)), tree, rule);
+    const auto nodes = static_cast<std::int64_t>(rule.model_probs.extent(0));
+    const auto vocabulary = static_cast<std::int64_t>(rule.model_probs.extent(1));
+    const auto links = TreeLinks<Space>::of(trees, nodes, tree);
+    const WalkEnd end = walk_tree(team, links, rule.drafts.draft_tokens, vocabulary, tree, rule);
     team.team_barrier();  // every member has read the root
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      trees.parent_ptr(tree) = end.node;
+      if (end.node >= 0) trees.parent_ptr(tree) = links.own_number(end.node);
       flag_row(tree_status, tree, end.status);
     });
   }
@@ -114,27 +128,30 @@ struct VerifySeed {
 template <class ExecutionSpace>
 void batch_spec_verify(const ExecutionSpace& space,
                        const Matrix<const float, MemoryOf<ExecutionSpace>>& draft_probs,
-                       const Vector<const TokenId, MemoryOf<ExecutionSpace>>& draft_tokens,
+                       const IndexVector<MemoryOf<ExecutionSpace>>& draft_tokens,
                        const Matrix<float, MemoryOf<ExecutionSpace>>& model_probs,
                        const TokenTrees<MemoryOf<ExecutionSpace>>& trees,
                        const Vector<const float, MemoryOf<ExecutionSpace>>& uniform_samples,
-                       const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& tree_status) {
+                       const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& tree_status,
+                       const IndexVector<MemoryOf<ExecutionSpace>>& draft_row) {
   const Matrix<const float, MemoryOf<ExecutionSpace>> target = model_probs;
-  check_trees(draft_probs, draft_tokens, target, trees, uniform_samples);
+  check_drafts(draft_probs, draft_row, draft_tokens, target, trees, uniform_samples);
   check_separate("draft_probs", draft_probs, "model_probs", target);
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
   check_optional_vector("tree_status", tree_status, batch);
   launch_teams("tokkos::batch_spec_verify::trees", space, batch, tree_team, 0,
                VerifySeed<ExecutionSpace>{
-                   {draft_probs, model_probs}, draft_tokens, trees, uniform_samples, tree_status});
+                   {{draft_probs, draft_row, draft_tokens}, model_probs, uniform_samples},
+                   trees,
+                   tree_status});
 }
 
-#define TOKKOS_INSTANTIATE(Space)                                                           \
-  template void batch_spec_verify<Space>(                                                   \
-      const Space&, const Matrix<const float, MemoryOf<Space>>&,                            \
-      const Vector<const TokenId, MemoryOf<Space>>&, const Matrix<float, MemoryOf<Space>>&, \
-      const TokenTrees<MemoryOf<Space>>&, const Vector<const float, MemoryOf<Space>>&,      \
-      const Vector<std::int32_t, MemoryOf<Space>>&);
+#define TOKKOS_INSTANTIATE(Space)                                                      \
+  template void batch_spec_verify<Space>(                                              \
+      const Space&, const Matrix<const float, MemoryOf<Space>>&,                       \
+      const IndexVector<MemoryOf<Space>>&, const Matrix<float, MemoryOf<Space>>&,      \
+      const TokenTrees<MemoryOf<Space>>&, const Vector<const float, MemoryOf<Space>>&, \
+      const Vector<std::int32_t, MemoryOf<Space>>&, const IndexVector<MemoryOf<Space>>&);
 TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE)
 
-}  // namespace tokkos::detail
+}  // namespace tokkos

@@ -36,9 +36,10 @@ std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
   check_vector("pos2seq_id", edits.pos2seq_id, entries);
   check_vector("token_cnt", edits.token_cnt, entries);
   check_optional_vector("biases", edits.biases, entries);
+  const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
   if (entries > 0) {
-    check_matrix("penalties", edits.penalties, static_cast<std::int64_t>(edits.seq_ids.extent(0)),
-                 3);
+    check_matrix("penalties", edits.penalties, groups, 3);
+    check_optional_vector("policies", edits.policies, groups);
   }
   return entries;
 }

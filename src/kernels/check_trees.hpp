@@ -2,28 +2,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tokkos/batch/index_vector.hpp>
 #include <tokkos/batch/token_trees.hpp>
 
 #include "kernels/check_views.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <string>
 
 namespace tokkos {
 
-/// Throws unless the arrays of a verification describe the same nodes and vocabulary.
+/// Throws unless `numbers` has `extent` elements.
 template <class Space>
-void check_trees(const Matrix<const float, Space>& draft_probs,
-                 const Vector<const TokenId, Space>& draft_tokens,
-                 const Matrix<const float, Space>& model_probs, const TokenTrees<Space>& trees,
-                 const Vector<const float, Space>& uniforms) {
-  const auto nodes = static_cast<std::int64_t>(model_probs.extent(0));
-  const auto vocabulary = static_cast<std::int64_t>(model_probs.extent(1));
-  if (nodes > 0) check_vocabulary(vocabulary, 0);
-  check_matrix("model_probs", model_probs, nodes, vocabulary);
-  check_matrix("draft_probs", draft_probs, nodes, vocabulary);
-  check_vector("draft_tokens", draft_tokens, nodes);
+void check_vector(const char* name, const IndexVector<Space>& numbers, std::int64_t extent) {
+  const auto actual = static_cast<std::int64_t>(numbers.size());
+  if (actual != extent) {
+    throw Error(std::string(name) + ".extent", 0, to_text(actual), to_text(extent));
+  }
+}
+
+/// Throws unless the trees are trees of `nodes` nodes.
+template <class Space>
+void check_trees(const TokenTrees<Space>& trees, std::int64_t nodes) {
+  const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
+  require(nodes <= std::numeric_limits<std::int32_t>::max(), "nodes", std::nullopt, nodes,
+          "at most 2147483647");
+  const bool counted = trees.nodes_per_tree != 0;
+  if (counted) {
+    const bool fits =
+        batch == 0 ? nodes == 0 : nodes % batch == 0 && nodes / batch == trees.nodes_per_tree;
+    require(trees.nodes_per_tree > 0 && fits, "nodes_per_tree", std::nullopt, trees.nodes_per_tree,
+            "the number of nodes divided by the number of trees");
+  }
+  if (trees.tree_begin.is_given()) {
+    check_vector("tree_begin", trees.tree_begin, batch + 1);
+    require(!counted, "nodes_per_tree", std::nullopt, trees.nodes_per_tree, "0 with tree_begin");
+  }
+  const bool numbers_own_nodes = counted || trees.tree_begin.is_given();
+  if (numbers_own_nodes && !trees.first_child.is_given() && !trees.next_sibling.is_given()) return;
   check_vector("token_tree_first_child", trees.first_child, nodes);
   check_vector("token_tree_next_sibling", trees.next_sibling, nodes);
+}
+
+/// Throws unless the arrays of a verification describe the same nodes and vocabulary.
+template <class Space>
+void check_drafts(const Matrix<const float, Space>& draft_probs,
+                  const IndexVector<Space>& draft_row, const IndexVector<Space>& draft_tokens,
+                  const Matrix<const float, Space>& model_probs, const TokenTrees<Space>& trees,
+                  const Vector<const float, Space>& uniforms) {
+  const auto nodes = static_cast<std::int64_t>(model_probs.extent(0));
+  const auto vocabulary = static_cast<std::int64_t>(model_probs.extent(1));
+  const auto rows = static_cast<std::int64_t>(draft_probs.extent(0));
+  if (nodes > 0) check_vocabulary(vocabulary, 0);
+  check_matrix("model_probs", model_probs, nodes, vocabulary);
+  if (rows > 0) {
+    check_matrix("draft_probs", draft_probs, draft_row.is_given() ? rows : nodes, vocabulary);
+  }
+  if (draft_row.is_given()) check_vector("draft_row", draft_row, nodes);
+  check_vector("draft_tokens", draft_tokens, nodes);
+  check_trees(trees, nodes);
   check_vector("uniform_samples", uniforms, nodes);
 }
 

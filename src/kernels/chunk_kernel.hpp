@@ -23,45 +23,113 @@
 
 namespace tokkos {
 
-/// Bytes of team scratch that hold the logits of a chunk.
-inline constexpr std::size_t chunk_scratch = chunk_size * sizeof(float) + 64;
+/// Bytes of team scratch that hold the logits of some chunks, and of one.
+constexpr std::size_t scratch_of_chunks(std::int64_t chunks) {
+  return static_cast<std::size_t>(chunks) * chunk_size * sizeof(float) + 64;
+}
+inline constexpr std::size_t chunk_scratch = scratch_of_chunks(1);
 
 /// Threads per chunk on a device.
 inline constexpr int chunk_team = 256;
 
 inline constexpr float negative_infinity = -__builtin_huge_valf();
 
-/// What a team member sees of the logits that it loads, lane by lane so that the loop vectorizes.
-template <int width>
-struct LoadedLanes {
-  float maximum[width];
-  std::uint32_t is_nan[width];
+/// Tokens that a team member takes at a time, and how many of them stand under one word of mask.
+template <class ExecutionSpace>
+inline constexpr int load_width = runs_on_host<ExecutionSpace> ? chunk_size : 4;
 
-  KOKKOS_FORCEINLINE_FUNCTION LoadedLanes() {
-    for (int j = 0; j < width; ++j) {
-      maximum[j] = negative_infinity;
-      is_nan[j] = 0;
-    }
-  }
+template <class ExecutionSpace>
+inline constexpr int mask_width = runs_on_host<ExecutionSpace> ? 32 : 4;
 
-  template <LogitType Logit>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const Logit* KOKKOS_RESTRICT logits, std::uint32_t allowed,
-                                        float* KOKKOS_RESTRICT x) {
+/// A logit that masks is -infinity from here on.
+KOKKOS_FORCEINLINE_FUNCTION float unmasked(float logit) {
+  return logit <= masked_logit ? negative_infinity : logit;
+}
+
+/// Copies `width` logits to x, with -infinity for those that are not allowed (NaN stays). Where
+/// nothing is allowed nothing is read.
+template <int width, LogitType Logit>
+KOKKOS_FORCEINLINE_FUNCTION void fill_word(const Logit* KOKKOS_RESTRICT logits,
+                                           std::uint32_t allowed, float* KOKKOS_RESTRICT x) {
+  if (allowed == 0) {
+    for (int j = 0; j < width; ++j) x[j] = negative_infinity;
+  } else {
     // hot loop
     for (int j = 0; j < width; ++j) {
-      float value = widen(logits[j]);
-      value = (allowed >> j) & 1u ? value : negative_infinity;
-      is_nan[j] |= value != value ? 1u : 0u;
-      value = value > masked_logit ? value : negative_infinity;
-      maximum[j] = value > maximum[j] ? value : maximum[j];
-      x[j] = value;
+      const float value = unmasked(widen(logits[j]));
+      x[j] = (allowed >> j) & 1u ? value : negative_infinity;
     }
   }
+}
+
+/// The same from token `first` on. Tokens at or past the active vocabulary are not allowed, and
+/// need not be there.
+template <int width, LogitType Logit>
+KOKKOS_FORCEINLINE_FUNCTION void fill_tokens(const ChunkSource<Logit>& source, int first,
+                                             float* KOKKOS_RESTRICT x) {
+  const std::uint32_t allowed = source.template allowed<width>(first);
+  const Logit* logits = source.logits + first;
+  if (allowed == 0 || first + width <= source.size) {
+    fill_word<width>(logits, allowed, x);
+    return;
+  }
+  for (int j = 0; j < width; ++j) {
+    x[j] = negative_infinity;
+    if ((allowed >> j) & 1u) x[j] = unmasked(widen(logits[j]));
+  }
+}
+
+/// The same for `count` logits.
+template <int count, int width, LogitType Logit>
+KOKKOS_FORCEINLINE_FUNCTION void fill_block(const ChunkSource<Logit>& source, int first,
+                                            float* KOKKOS_RESTRICT x) {
+  if (source.mask_words == nullptr && first + count <= source.size) {
+    const Logit* KOKKOS_RESTRICT logits = source.logits + first;
+    // hot loop
+    for (int j = 0; j < count; ++j) x[j] = unmasked(widen(logits[j]));
+  } else if (count == chunk_size && first + count <= source.size) {
+    for (int j = 0; j < count; j += 32) {
+      const auto allowed = static_cast<std::uint32_t>(source.mask_words[(first + j) >> 5]);
+      fill_word<32>(source.logits + first + j, allowed, x + j);
+    }
+  } else {
+    for (int j = 0; j < count; j += width) fill_tokens<width>(source, first + j, x + j);
+  }
+}
+
+/// The largest of some logits, and whether one of them is NaN or -FLT_MAX.
+struct LogitRange {
+  float maximum = negative_infinity;
+  bool has_odd = false;
 };
 
-/// Tokens that a team member loads at a time.
-template <class ExecutionSpace>
-inline constexpr int load_width = runs_on_host<ExecutionSpace> ? 32 : 4;
+template <int count>
+KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
+  constexpr int width = count < 64 ? count : 64;  // several maxima: one would wait for itself
+  float maxima[width];
+  std::uint32_t odd[width];
+  for (int j = 0; j < width; ++j) {
+    maxima[j] = negative_infinity;
+    odd[j] = 0;
+  }
+  for (int first = 0; first < count; first += width) {
+    // hot loop
+    for (int j = 0; j < width; ++j) {
+      const float value = x[first + j];
+      odd[j] |= (value > masked_logit) | (value == negative_infinity) ? 0u : 1u;
+      maxima[j] = value > maxima[j] ? value : maxima[j];
+    }
+  }
+  LogitRange range;
+  std::uint32_t any = 0;
+  for (int j = 0; j < width; ++j) {
+    any |= odd[j];
+    range.maximum = maxima[j] > range.maximum ? maxima[j] : range.maximum;
+  }
+  range.maximum += 0.0f;  // -0 becomes +0
+  range.has_odd = any != 0;
+  return range;
+}
 
 /// Loads a chunk into `x` with -infinity for every forbidden token and returns its maximum, plus
 /// the status bits of the logits (the same for every member).
@@ -69,73 +137,27 @@ template <class ExecutionSpace, LogitType Logit, class Team>
 KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& source, float* x,
                                  std::int32_t& status) {
   constexpr int width = load_width<ExecutionSpace>;
-  constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
-  LoadedLanes<width> lanes;
-  for (int block = team.team_rank(); block < chunk_size / width; block += team.team_size()) {
-    const int first = block * width;
-    const std::uint32_t allowed = source.template allowed<width>(first);
-    if (allowed == all) {
-      lanes.load(source.logits + first, all, x + first);
-    } else if (allowed != 0 && first + width <= source.size) {
-      lanes.load(source.logits + first, allowed, x + first);
-    } else if (allowed == 0) {
-      for (int j = 0; j < width; ++j) x[first + j] = negative_infinity;
-    } else {
-      // The row's last block: read no more than what is there.
-      Logit part[width] = {};
-      for (int j = 0; j < width; ++j) {
-        if ((allowed >> j) & 1u) part[j] = source.logits[first + j];
-      }
-      lanes.load(part, allowed, x + first);
-    }
-  }
   float maximum = negative_infinity;
   std::int32_t bits = 0;
-  for (int j = 0; j < width; ++j) {
-    maximum = lanes.maximum[j] > maximum ? lanes.maximum[j] : maximum;
-    bits |= lanes.is_nan[j] ? RowStatus::nan_logit : 0;
+  for (int block = team.team_rank(); block < chunk_size / width; block += team.team_size()) {
+    float* own = x + block * width;
+    fill_block<width, mask_width<ExecutionSpace>>(source, block * width, own);
+    const LogitRange range = range_of<width>(own);
+    maximum = range.maximum > maximum ? range.maximum : maximum;
+    if (range.has_odd) bits |= RowStatus::nan_logit;
   }
   team.team_reduce(Kokkos::Max<float>(maximum));
   team.team_reduce(Kokkos::BOr<std::int32_t>(bits));
   team.team_barrier();  // other members read what was loaded
   if (maximum > FLT_MAX) bits |= RowStatus::positive_infinity;
   status = bits;
-  return maximum + 0.0f;  // -0 becomes +0
-}
-
-/// Whether a chunk of float32 logits can be weighed where it stands: all of its tokens are allowed,
-/// none is NaN or masked. Its maximum is left in `maximum`.
-KOKKOS_INLINE_FUNCTION bool stands_ready(const ChunkSource<float>& source, float& maximum) {
-  if (source.mask_words != nullptr || source.size < chunk_size) return false;
-  constexpr int width = 64;  // several maxima at a time: one would wait for itself
-  float maxima[width];
-  std::uint32_t unready[width];
-  for (int j = 0; j < width; ++j) {
-    maxima[j] = negative_infinity;
-    unready[j] = 0;
-  }
-  for (int first = 0; first < chunk_size; first += width) {
-    const float* x = source.logits + first;
-    // hot loop
-    for (int j = 0; j < width; ++j) {
-      unready[j] |= x[j] > masked_logit ? 0u : 1u;
-      maxima[j] = x[j] > maxima[j] ? x[j] : maxima[j];
-    }
-  }
-  std::uint32_t any = 0;
-  maximum = negative_infinity;
-  for (int j = 0; j < width; ++j) {
-    any |= unready[j];
-    maximum = maxima[j] > maximum ? maxima[j] : maximum;
-  }
-  maximum += 0.0f;  // -0 becomes +0
-  return any == 0 && maximum <= FLT_MAX;
+  return maximum;
 }
 
 /// Groups that a team member weighs at a time.
 template <class ExecutionSpace>
 inline constexpr int weigh_width =
-    runs_on_host<ExecutionSpace> ? groups_per_chunk : groups_per_chunk / chunk_team;
+    runs_on_host<ExecutionSpace> ? 64 : groups_per_chunk / chunk_team;
 
 /// Writes the weights of `width` groups from the logits in x (may be e itself) to e; returns the
 /// sum.
@@ -161,14 +183,17 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_groups(const float* x, float* e, 
   return static_cast<std::int64_t>(sum - width * grid_bias);
 }
 
-/// Writes exp((x - maximum) / T) of a loaded chunk to e (may be x) and returns the chunk's sum.
-template <class ExecutionSpace, class Team>
-KOKKOS_FUNCTION std::int64_t weigh_chunk(const Team& team, const float* x, float* e, float maximum,
+/// Writes exp((x - maximum) / T) of a loaded chunk to e (may be x) and returns the chunk's sum. On
+/// a host the next chunk of `source` travels meanwhile.
+template <class ExecutionSpace, LogitType Logit, class Team>
+KOKKOS_FUNCTION std::int64_t weigh_chunk(const Team& team, const ChunkSource<Logit>& source,
+                                         const float* x, float* e, float maximum,
                                          InverseTemperature inverse) {
   constexpr int width = weigh_width<ExecutionSpace>;
   std::int64_t sum = 0;
   for (int block = team.team_rank(); block < groups_per_chunk / width; block += team.team_size()) {
     const int g = block * width;
+    source.template fetch_ahead<ExecutionSpace>(4 * g, 4 * width);
     sum += inverse.greedy ? weigh_groups<width, true>(x + g, e + g, maximum, inverse.value)
                           : weigh_groups<width, false>(x + g, e + g, maximum, inverse.value);
   }
@@ -177,29 +202,33 @@ KOKKOS_FUNCTION std::int64_t weigh_chunk(const Team& team, const float* x, float
   return sum;
 }
 
-/// The team's scratch for one chunk, aligned for vector loads.
+/// The team's scratch for some chunks, aligned for vector loads.
 template <class Team>
-KOKKOS_FUNCTION float* chunk_buffer(const Team& team) {
-  return static_cast<float*>(
-      team.team_scratch(0).get_shmem_aligned(chunk_size * sizeof(float), 64));
+KOKKOS_FUNCTION float* chunk_buffer(const Team& team, std::int64_t chunks = 1) {
+  const std::size_t bytes = static_cast<std::size_t>(chunks) * chunk_size * sizeof(float);
+  return static_cast<float*>(team.team_scratch(0).get_shmem_aligned(bytes, 64));
 }
 
-/// Loads a chunk into x and writes its weights to e (may be x; unspecified for a chunk with sum <=
-/// 0).
+/// Writes the weights of a chunk to e, by way of x where its logits must be loaded (x may be e;
+/// both have room for chunk_size); unspecified for a chunk with sum <= 0.
 template <class ExecutionSpace, LogitType Logit, class Team>
 KOKKOS_FUNCTION ChunkPair measure_chunk(const Team& team, const ChunkSource<Logit>& source,
                                         InverseTemperature inverse, float* x, float* e) {
   if constexpr (runs_on_host<ExecutionSpace> && std::is_same_v<Logit, float>) {
-    float maximum;
-    if (stands_ready(source, maximum)) {
-      return {maximum, weigh_chunk<ExecutionSpace>(team, source.logits, e, maximum, inverse)};
+    if (source.mask_words == nullptr && source.size == chunk_size) {
+      const LogitRange range = range_of<chunk_size>(source.logits);
+      if (!range.has_odd && range.maximum > masked_logit && range.maximum <= FLT_MAX) {
+        const float* ready = source.logits;
+        return {range.maximum,
+                weigh_chunk<ExecutionSpace>(team, source, ready, e, range.maximum, inverse)};
+      }
     }
   }
   std::int32_t status = 0;
   const float maximum = load_chunk<ExecutionSpace>(team, source, x, status);
   if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};
   if (maximum == negative_infinity) return {};
-  return {maximum, weigh_chunk<ExecutionSpace>(team, x, e, maximum, inverse)};
+  return {maximum, weigh_chunk<ExecutionSpace>(team, source, x, e, maximum, inverse)};
 }
 
 }  // namespace tokkos

@@ -7,6 +7,9 @@
 #include <tokkos/numerics/ieee_arithmetic.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 
+#include "kernels/launch.hpp"
+#include "numerics/prefetch.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <cfloat>
@@ -22,6 +25,7 @@ struct ChunkSource {
   const Logit* logits;             ///< of the chunk's first token
   const std::int32_t* mask_words;  ///< bits of the chunk's tokens; null: all allowed
   int size;                        ///< tokens of the chunk below the active vocabulary
+  int next;                        ///< the same of the chunk behind it
 
   /// Bits of `width` tokens from `first` on; tokens at or past `size` are forbidden.
   template <int width>
@@ -31,9 +35,24 @@ struct ChunkSource {
     if (left <= 0) return 0;  // there need not be a word
     std::uint32_t bits = left < width ? (1u << left) - 1u : all;
     if (mask_words != nullptr) {
-      bits &= static_cast<std::uint32_t>(mask_words[first >> 5]) >> (first & 31);
+      const auto word = static_cast<std::uint32_t>(mask_words[first >> 5]);
+      bits &= width == 32 ? word : word >> (first & 31);
     }
     return bits;
+  }
+
+  /// On a host: asks the memory for the tokens that stand one chunk behind [first, first + count).
+  template <class ExecutionSpace>
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_ahead(int first, int count) const {
+    if constexpr (runs_on_host<ExecutionSpace>) {
+      constexpr int line = 64 / sizeof(Logit);
+      const Logit* ahead = logits + chunk_size;
+      const int end = first + count < next ? first + count : next;
+      for (int j = first; j < end; j += 32) {  // first is a multiple of 32
+        if (mask_words != nullptr && mask_words[(chunk_size + j) >> 5] == 0) continue;
+        for (int k = j; k < j + 32; k += line) prefetch(ahead + k);
+      }
+    }
   }
 };
 
@@ -49,13 +68,20 @@ struct RowTemperature {
   }
 };
 
+/// Tokens of the chunk that starts at token `first`.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION int tokens_from(const Rows& rows, std::int64_t first) {
+  const std::int64_t left = rows.active() - first;
+  return static_cast<int>(left < 0 ? 0 : (left < chunk_size ? left : chunk_size));
+}
+
 /// Finds chunk `chunk` of row `row`. False if the row's indices point outside the Views.
 template <LogitType Logit, class Space>
 KOKKOS_FUNCTION bool find_chunk(const LogitRows<Logit, Space>& rows, std::int64_t row,
                                 std::int64_t chunk, ChunkSource<Logit>& source) {
   const std::int64_t first = chunk * chunk_size;
-  const std::int64_t left = rows.active() - first;
-  source.size = static_cast<int>(left < 0 ? 0 : (left < chunk_size ? left : chunk_size));
+  source.size = tokens_from(rows, first);
+  source.next = tokens_from(rows, first + chunk_size);
   const std::int64_t logit_row = rows.row_index.data() ? rows.row_index(row) : row;
   if (logit_row < 0 || logit_row >= static_cast<std::int64_t>(rows.logits.extent(0))) return false;
   source.logits = rows.logits.data() + logit_row * rows.logits.stride(0) + first;

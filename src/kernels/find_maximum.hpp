@@ -11,12 +11,12 @@
 
 namespace tokkos {
 
-/// The lowest token of row `row` whose logit is `maximum`, the row's maximum. Uses the team's
+/// The lowest token of row `row` whose logit is `maximum`, the row's maximum. x is the team's
 /// scratch.
 template <class ExecutionSpace, LogitType Logit, class Team, class Space>
 KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, Space>& rows,
                                        const RowMeasures<Space>& measures, std::int64_t row,
-                                       float maximum) {
+                                       float maximum, float* x) {
   const std::int64_t chunks = chunk_count(rows.active());
   std::int64_t chunk = chunks;
   for (std::int64_t c = team.team_rank(); c < chunks && chunk == chunks; c += team.team_size()) {
@@ -25,7 +25,6 @@ KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, 
   team.team_reduce(Kokkos::Min<std::int64_t>(chunk));
   ChunkSource<Logit> source;
   if (chunk == chunks || !find_chunk(rows, row, chunk, source)) return -1;
-  float* x = chunk_buffer(team);
   std::int32_t status = 0;
   load_chunk<ExecutionSpace>(team, source, x, status);
   int lowest = chunk_size;

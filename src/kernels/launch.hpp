@@ -14,7 +14,8 @@
 
 namespace tokkos {
 
-/// Whether teams of this space run on the host, one thread a team, in loops that vectorize.
+/// Whether teams of this space run on the host, in loops that vectorize: one thread a team, but for
+/// launches that ask for more.
 template <class ExecutionSpace>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
@@ -29,13 +30,19 @@ inline bool takes_whole_rows(std::int64_t rows, std::int64_t threads) {
 template <class ExecutionSpace, class Functor>
 struct EntryBlock {
   static constexpr std::int64_t size = runs_on_host<ExecutionSpace> ? 256 : 1;
+  static constexpr std::int64_t ahead = 24;  ///< entries whose memory is asked for early
   Functor functor;
   std::int64_t entries;
 
   KOKKOS_FUNCTION void operator()(std::int64_t block) const {
     const IeeeArithmetic ieee;
     const std::int64_t end = (block + 1) * size < entries ? (block + 1) * size : entries;
-    for (std::int64_t i = block * size; i < end; ++i) functor(i);
+    for (std::int64_t i = block * size; i < end; ++i) {
+      if constexpr (runs_on_host<ExecutionSpace> && requires { functor.fetch(i); }) {
+        if (i + ahead < entries) functor.fetch(i + ahead);
+      }
+      functor(i);
+    }
   }
 };
 
@@ -52,16 +59,18 @@ void launch_entries(const char* label, const ExecutionSpace& space, std::int64_t
 }
 
 /// Runs `functor` with `league` teams. On a device a team has `device_team` threads, or as many as
-/// the device allows for this functor if that is less; on a host it has one.
+/// the device allows for this functor if that is less; on a host it has `host_team`,
+/// at most as many as the space has.
 template <class ExecutionSpace, class Functor>
 void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t league,
-                  int device_team, std::size_t scratch_bytes, const Functor& functor) {
+                  int device_team, std::size_t scratch_bytes, const Functor& functor,
+                  int host_team = 1) {
   if (league == 0) return;
   require(league <= std::numeric_limits<int>::max(), "rows x chunks", std::nullopt, league,
           "at most 2147483647 in one launch");
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   const auto scratch = Kokkos::PerTeam(scratch_bytes);
-  int team = 1;
+  int team = host_team;
   if constexpr (!runs_on_host<ExecutionSpace>) {
     Policy probe(space, static_cast<int>(league), 1);
     probe.set_scratch_size(0, scratch);

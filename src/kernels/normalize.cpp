@@ -3,10 +3,8 @@
 #include <tokkos/kernels/normalize.hpp>
 
 #include "kernels/check_views.hpp"
-#include "kernels/chunk_kernel.hpp"
 #include "kernels/instantiate.hpp"
-#include "kernels/row_total.hpp"
-#include "kernels/scale_chunk.hpp"
+#include "kernels/normalize_chunk.hpp"
 
 namespace tokkos {
 
@@ -25,23 +23,8 @@ struct NormalizeChunks {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank() / chunks;
     const std::int64_t chunk = team.league_rank() % chunks;
-    const ChunkRoom room = chunk_room(rows, chunk);
-    const RowTotal total{measures.row_maximum(row), measures.row_mass(row)};
-    float* out = &probabilities(row, chunk * chunk_size);
-    float* e = chunk_buffer(team);
-    float factor = 0.0f;
-    ChunkSource<Logit> source;
-    if (total.mass > 0 && room.active > 0 && find_chunk(rows, row, chunk, source)) {
-      const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
-      const ChunkPair pair = chunk_pair(measures, row, chunk);
-      factor = chunk_factor(pair, total, inverse);
-      if (factor > 0.0f) {
-        std::int32_t status = 0;
-        load_chunk<ExecutionSpace>(team, source, e, status);
-        weigh_chunk<ExecutionSpace>(team, e, e, pair.maximum, inverse);
-      }
-    }
-    scale_chunk<ExecutionSpace>(team, e, out, factor, room);
+    normalize_chunk<ExecutionSpace>(team, rows, measures, row, chunk,
+                                    &probabilities(row, chunk * chunk_size));
   }
 };
 

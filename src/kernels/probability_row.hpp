@@ -31,8 +31,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p, float largest =
   return !(p >= 0.0f && p <= largest);
 }
 
-/// Tokens that a member takes at a time: the whole chunk on a host, every team_size-th on a device.
-/// No two calls of `body` may touch the same memory.
+/// Tokens of a chunk that a member takes: all on a host, where no other member has that chunk,
+/// every team_size-th on a device. No two calls of `body` may touch the same memory.
 template <class ExecutionSpace, class Team, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_own_places(const Team& team, int length, const Body& body) {
   if constexpr (runs_on_host<ExecutionSpace>) {
@@ -41,6 +41,12 @@ KOKKOS_FORCEINLINE_FUNCTION void for_own_places(const Team& team, int length, co
   } else {
     for (int j = team.team_rank(); j < length; j += team.team_size()) body(j);
   }
+}
+
+/// Whether place j is the member's own.
+template <class ExecutionSpace, class Team>
+KOKKOS_FORCEINLINE_FUNCTION bool is_own_place(const Team& team, int j) {
+  return runs_on_host<ExecutionSpace> || j % team.team_size() == team.team_rank();
 }
 
 /// A member's own sum, and whether one of its numbers was no probability.
@@ -87,9 +93,27 @@ inline constexpr std::size_t row_scratch =
     chunk_scratch +
     static_cast<std::size_t>(chunk_count(max_active_vocabulary)) * sizeof(std::int64_t) + 64;
 
-template <class Team>
-KOKKOS_FUNCTION RowScratch row_scratch_of(const Team& team) {
+/// Bytes of scratch for the chunk of every member beyond the first, on a host.
+inline std::size_t more_chunks(int host_team) {
+  return static_cast<std::size_t>(host_team - 1) * chunk_scratch;
+}
+
+/// Room for a chunk: the team's on a device, each member's own on a host.
+template <class ExecutionSpace, class Team>
+KOKKOS_FUNCTION float* own_chunk_buffer(const Team& team) {
   float* chunk = chunk_buffer(team);
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    for (int m = 1; m < team.team_size(); ++m) {
+      float* const next = chunk_buffer(team);
+      if (m == team.team_rank()) chunk = next;
+    }
+  }
+  return chunk;
+}
+
+template <class ExecutionSpace, class Team>
+KOKKOS_FUNCTION RowScratch row_scratch_of(const Team& team) {
+  float* chunk = own_chunk_buffer<ExecutionSpace>(team);
   const auto masses = static_cast<std::size_t>(chunk_count(max_active_vocabulary));
   return {chunk, static_cast<std::int64_t*>(
                      team.team_scratch(0).get_shmem_aligned(masses * sizeof(std::int64_t), 64))};
@@ -100,6 +124,19 @@ KOKKOS_FORCEINLINE_FUNCTION int chunk_length(std::int64_t vocabulary, std::int64
   const std::int64_t left = vocabulary - start;
   return static_cast<int>(left < chunk_size ? left : chunk_size);
 }
+
+/// The chunks of a row that a member takes: on a host every team_size-th, whole; on a device all of
+/// them, and of each its own places.
+struct OwnChunks {
+  std::int64_t first;
+  std::int64_t step;
+
+  template <class ExecutionSpace, class Team>
+  KOKKOS_FUNCTION static OwnChunks of(const Team& team) {
+    if constexpr (runs_on_host<ExecutionSpace>) return {team.team_rank(), team.team_size()};
+    return {0, 1};
+  }
+};
 
 /// Draws from the row whose chunks `row` yields: the first token whose inclusive prefix of RNE(p *
 /// 2^44) exceeds floor(u * sum). -1, and status bits, if u is NaN or the row is not a distribution:
@@ -113,7 +150,8 @@ KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary,
   const std::int64_t chunks = chunk_count(vocabulary);
   std::int64_t sum = 0;
   int illegal = 0;
-  for (std::int64_t c = 0; c < chunks; ++c) {
+  const OwnChunks own_chunks = OwnChunks::of<ExecutionSpace>(team);
+  for (std::int64_t c = own_chunks.first; c < chunks; c += own_chunks.step) {
     const int length = chunk_length(vocabulary, c * chunk_size);
     const float* p = row(c * chunk_size, length, scratch.chunk);
     const OwnSum own = sum_own_places<ExecutionSpace>(
@@ -121,10 +159,15 @@ KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary,
         [&](int j) { return is_illegal_probability(p[j], largest); });
     illegal |= own.illegal;
     std::int64_t mass = own.sum;
-    team.team_reduce(Kokkos::Sum<std::int64_t>(mass));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { scratch.masses[c] = mass; });
+    if constexpr (runs_on_host<ExecutionSpace>) {
+      scratch.masses[c] = mass;
+    } else {
+      team.team_reduce(Kokkos::Sum<std::int64_t>(mass));
+      Kokkos::single(Kokkos::PerTeam(team), [&]() { scratch.masses[c] = mass; });
+    }
     sum += mass;
   }
+  if constexpr (runs_on_host<ExecutionSpace>) team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
   team.team_reduce(Kokkos::Max<int>(illegal));
   u = clamped_uniform(u);
   if (u != u) status |= RowStatus::invalid_parameter;

@@ -50,12 +50,6 @@ KOKKOS_FORCEINLINE_FUNCTION float chunk_factor(const ChunkPair& pair, const RowT
   return ChunkShare::of(pair, total.maximum, inverse).factor / from_grid(total.mass);
 }
 
-/// A weight as probability; below FLT_MIN exactly 0.
-KOKKOS_FORCEINLINE_FUNCTION float probability(float weight, float factor) {
-  const float p = weight * factor;
-  return p >= FLT_MIN ? p : 0.0f;
-}
-
 /// Writes the total of each row from its pairs.
 template <class ExecutionSpace, LogitType Logit>
 struct SumRows {

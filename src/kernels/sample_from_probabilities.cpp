@@ -27,9 +27,9 @@ struct SampleRows {
     const float* given = &probabilities(row, 0);
     const auto chunk = [&](std::int64_t start, int, float*) { return given + start; };
     std::int32_t status = 0;
-    const TokenId token =
-        draw_from_row<ExecutionSpace>(team, static_cast<std::int64_t>(probabilities.extent(1)),
-                                      chunk, uniforms(row), row_scratch_of(team), true, status);
+    const TokenId token = draw_from_row<ExecutionSpace>(
+        team, static_cast<std::int64_t>(probabilities.extent(1)), chunk, uniforms(row),
+        row_scratch_of<ExecutionSpace>(team), true, status);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       tokens(row) = token;
       flag_row(row_status, row, status);

@@ -9,30 +9,30 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/row_total.hpp"
 #include "kernels/scale_chunk.hpp"
+#include "numerics/streaming_store.hpp"
 
 namespace tokkos {
 
 namespace {
 
-// On a host the exponential is dear and the row is in cache: the weights are kept in the output
-// while a row is measured, and scaled afterwards. On a device memory is dear: `normalize` computes
-// them again.
+// On a host the exponential is dear: the weights of a row are kept in cache while it is measured,
+// and scaled afterwards. On a device memory is dear: `normalize` computes them again.
 
-/// Measures one chunk and leaves its weights in the output.
-template <class ExecutionSpace, LogitType Logit, class Team, class Space>
-KOKKOS_FUNCTION ChunkPair weigh_into(const Team& team, const LogitRows<Logit, Space>& rows,
-                                     std::int64_t row, std::int64_t chunk, float* x, float* out) {
-  ChunkSource<Logit> source;
-  if (!find_chunk(rows, row, chunk, source)) {
-    return {negative_infinity, -std::int64_t{RowStatus::invalid_parameter}};
-  }
-  const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
-  float* e = source.size == chunk_size ? out : x;
-  const ChunkPair pair = measure_chunk<ExecutionSpace>(team, source, inverse, x, e);
-  if (e == x && pair.sum > 0) {
-    for (int j = 0; j < source.size; ++j) out[j] = x[j];
-  }
-  return pair;
+/// Where a thread that takes whole rows keeps the weights of a row.
+enum class Kept {
+  in_output,  ///< few rows: the output stays in cache
+  in_place,   ///< in the team's scratch, from where they go over the logits
+  streamed    ///< in the team's scratch, from where they go past the caches
+};
+
+/// Bytes of output from which on a row is not in a core's cache when it is scaled or used.
+constexpr std::size_t large_output = std::size_t{16} << 20;
+
+template <LogitType Logit, class Space>
+Kept kept_weights(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& probabilities) {
+  if (probabilities.size() * sizeof(float) < large_output) return Kept::in_output;
+  const void* logits = rows.logits.data();
+  return probabilities.data() == logits ? Kept::in_place : Kept::streamed;
 }
 
 template <class ExecutionSpace, LogitType Logit>
@@ -44,45 +44,78 @@ struct Softmax {
   Matrix<float, Space> probabilities;
   Vector<std::int32_t, Space> row_status;
 
-  KOKKOS_FUNCTION void weigh(const Team& team, std::int64_t row, std::int64_t chunk,
-                             float* x) const {
-    float* out = &probabilities(row, chunk * chunk_size);
-    const ChunkPair pair = weigh_into<ExecutionSpace>(team, rows, row, chunk, x, out);
+  KOKKOS_FUNCTION float* output(std::int64_t row, std::int64_t chunk) const {
+    return &probabilities(row, chunk * chunk_size);
+  }
+
+  /// Measures one chunk and leaves its weights in e; x is room for a chunk, and may be e.
+  KOKKOS_FUNCTION void weigh(const Team& team, std::int64_t row, std::int64_t chunk, float* x,
+                             float* e) const {
+    ChunkSource<Logit> source;
+    ChunkPair pair{negative_infinity, -std::int64_t{RowStatus::invalid_parameter}};
+    if (find_chunk(rows, row, chunk, source)) {
+      const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
+      pair = measure_chunk<ExecutionSpace>(team, source, inverse, x, e);
+    }
     measures.chunk_maximum(row, chunk) = pair.maximum;
     measures.chunk_sum(row, chunk) = pair.sum;
   }
 
-  KOKKOS_FUNCTION void scale(const Team& team, std::int64_t row, std::int64_t chunk,
-                             const RowTotal& total, InverseTemperature inverse) const {
-    const ChunkRoom room = chunk_room(rows, chunk);
-    float factor = 0.0f;
-    if (total.mass > 0 && room.active > 0) {
-      factor = chunk_factor(chunk_pair(measures, row, chunk), total, inverse);
-    }
-    float* out = &probabilities(row, chunk * chunk_size);
-    scale_chunk<ExecutionSpace>(team, out, out, factor, room);
+  /// The same with the weights in the output, which has no room for all of the row's last chunk.
+  KOKKOS_FUNCTION void weigh_into_output(const Team& team, std::int64_t row, std::int64_t chunk,
+                                         float* x) const {
+    float* out = output(row, chunk);
+    const int tokens = chunk_room(rows, chunk).active;
+    weigh(team, row, chunk, x, tokens == chunk_size ? out : x);
+    if (tokens == chunk_size || measures.chunk_sum(row, chunk) <= 0) return;
+    for (int j = 0; j < tokens; ++j) out[j] = x[j];
+  }
+
+  /// What the weights of a chunk are multiplied by; 0 if the row or the chunk has none.
+  KOKKOS_FUNCTION float factor(std::int64_t row, std::int64_t chunk, const RowTotal& total,
+                               InverseTemperature inverse) const {
+    if (total.mass <= 0 || chunk_room(rows, chunk).active <= 0) return 0.0f;
+    return chunk_factor(chunk_pair(measures, row, chunk), total, inverse);
   }
 };
 
-/// One team per row: the row stays in its core's cache between weighing and scaling.
+/// One team per row: its weights stay in its core's cache until they are scaled.
 template <class ExecutionSpace, LogitType Logit>
 struct SoftmaxByRow : Softmax<ExecutionSpace, Logit> {
-  KOKKOS_FUNCTION void operator()(const typename Softmax<ExecutionSpace, Logit>::Team& team) const {
+  using Team = typename Softmax<ExecutionSpace, Logit>::Team;
+  Kept kept;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank();
     const std::int64_t chunks = chunk_count(this->rows.active());
-    float* x = chunk_buffer(team);
-    for (std::int64_t c = 0; c < chunks; ++c) this->weigh(team, row, c, x);
+    const std::int64_t places = chunk_count(this->rows.vocabulary());
+    float* x = chunk_buffer(team, kept == Kept::in_output ? 1 : chunks);
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      if (kept == Kept::in_output) {
+        this->weigh_into_output(team, row, c, x);
+      } else {
+        this->weigh(team, row, c, x + c * chunk_size, x + c * chunk_size);
+      }
+    }
     const RowTemperature temperature = RowTemperature::of(this->rows, row);
     std::int32_t status = 0;
     const RowTotal total = merge_row(team, this->measures, row, chunks, temperature, status);
     this->measures.row_maximum(row) = total.maximum;
     this->measures.row_mass(row) = total.mass;
     if (this->row_status.data() != nullptr) this->row_status(row) |= status;
-    const std::int64_t places = chunk_count(this->rows.vocabulary());
     for (std::int64_t c = 0; c < places; ++c) {
-      this->scale(team, row, c, total, temperature.inverse);
+      const ChunkRoom room = chunk_room(this->rows, c);
+      const float factor = this->factor(row, c, total, temperature.inverse);
+      float* out = this->output(row, c);
+      const float* e = kept == Kept::in_output ? out : x + (c < chunks ? c * chunk_size : 0);
+      if (kept == Kept::streamed) {
+        stream_chunk(e, out, factor, room);
+      } else {
+        scale_chunk<ExecutionSpace>(team, e, out, factor, room);
+      }
     }
+    if (kept == Kept::streamed) finish_streaming();
   }
 };
 
@@ -92,7 +125,8 @@ struct WeighChunks : Softmax<ExecutionSpace, Logit> {
   std::int64_t chunks;
   KOKKOS_FUNCTION void operator()(const typename Softmax<ExecutionSpace, Logit>::Team& team) const {
     const IeeeArithmetic ieee;
-    this->weigh(team, team.league_rank() / chunks, team.league_rank() % chunks, chunk_buffer(team));
+    this->weigh_into_output(team, team.league_rank() / chunks, team.league_rank() % chunks,
+                            chunk_buffer(team));
   }
 };
 
@@ -103,8 +137,11 @@ struct ScaleChunks : Softmax<ExecutionSpace, Logit> {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank() / chunks;
     const RowTotal total{this->measures.row_maximum(row), this->measures.row_mass(row)};
-    this->scale(team, row, team.league_rank() % chunks, total,
-                RowTemperature::of(this->rows, row).inverse);
+    const std::int64_t chunk = team.league_rank() % chunks;
+    const InverseTemperature inverse = RowTemperature::of(this->rows, row).inverse;
+    float* out = this->output(row, chunk);
+    scale_chunk<ExecutionSpace>(team, out, out, this->factor(row, chunk, total, inverse),
+                                chunk_room(this->rows, chunk));
   }
 };
 
@@ -123,13 +160,15 @@ void softmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   if constexpr (runs_on_host<ExecutionSpace>) {
     const Softmax<ExecutionSpace, Logit> softmax{rows, measures, probabilities, row_status};
     const std::int64_t n = rows.rows();
-    if (takes_whole_rows(n, space.concurrency())) {
-      launch_teams("tokkos::softmax::rows", space, n, 1, chunk_scratch,
-                   SoftmaxByRow<ExecutionSpace, Logit>{softmax});
-      return;
-    }
     const std::int64_t chunks = chunk_count(rows.active());
     const std::int64_t places = chunk_count(rows.vocabulary());
+    if (takes_whole_rows(n, space.concurrency())) {
+      const Kept kept = kept_weights(rows, probabilities);
+      launch_teams("tokkos::softmax::rows", space, n, 1,
+                   scratch_of_chunks(kept == Kept::in_output ? 1 : chunks),
+                   SoftmaxByRow<ExecutionSpace, Logit>{softmax, kept});
+      return;
+    }
     launch_teams("tokkos::softmax::weigh", space, n * chunks, 1, chunk_scratch,
                  WeighChunks<ExecutionSpace, Logit>{softmax, chunks});
     launch_teams("tokkos::softmax::sum", space, n, 1, 0,

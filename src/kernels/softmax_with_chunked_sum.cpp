@@ -92,7 +92,7 @@ struct SoftmaxStage {
       const float maximum = load_chunk<ExecutionSpace>(team, source, e, status);
       if (status == 0 && is_broken(row, chunk)) status = RowStatus::invalid_parameter;
       if (status == 0 && !all.broken && maximum > negative_infinity) {
-        weigh_chunk<ExecutionSpace>(team, e, e, maximum, inverse);
+        weigh_chunk<ExecutionSpace>(team, source, e, e, maximum, inverse);
         factor = stage_factor(chunked_max(row, chunk), all, inverse.greedy);
       }
     }

@@ -58,6 +58,13 @@ void validate(const DraftTree& tree, std::int64_t vocabulary) {
 
 }  // namespace
 
+bool DraftTree::is_chain() const {
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (parents[i] != static_cast<std::int64_t>(i) - 1) return false;
+  }
+  return true;
+}
+
 std::vector<std::int32_t> DraftTree::path(std::int32_t node) const {
   std::vector<std::int32_t> nodes(static_cast<std::size_t>(depth(node)));
   for (auto place = nodes.rbegin(); place != nodes.rend(); ++place) {

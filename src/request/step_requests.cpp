@@ -102,6 +102,9 @@ void validate(const StepRequests& requests, std::int64_t rows, std::int64_t voca
     require_size("draft_trees", requests.draft_trees->size(), count);
     require_size("draft_token_indices", requests.draft_token_indices->size(), count);
   }
+  if (requests.edit_hook != nullptr && !*requests.edit_hook) {
+    throw Error("edit_hook", std::nullopt, "an empty function", "one that can be called, or null");
+  }
   for (std::size_t i = 0; i < count; ++i) {
     validate(requests.generation_configs[i], vocabulary, static_cast<std::int64_t>(i));
     if (const TokenHistory* history = requests.sequence_states[i].history) {

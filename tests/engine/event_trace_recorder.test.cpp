@@ -9,6 +9,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "backends.hpp"
+#include "engine/host_allocations.hpp"
 #include "engine/kokkos_events.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
@@ -115,10 +117,66 @@ TEMPLATE_LIST_TEST_CASE("a trace is balanced when a matcher or a check throws", 
   CHECK(journal.is_balanced());
 }
 
-TEST_CASE("a traced stage is a Kokkos region of the same name", "[engine]") {
-  const KokkosEvents events;
-  { const TracedStage stage(nullptr, "softmax", {}); }
-  CHECK(events.regions() == Lines{"tokkos::softmax"});
+TEMPLATE_LIST_TEST_CASE("each stage of a step is a Kokkos region of the same name", "[engine]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  RandomStep step = make_random_step_with_histories(64, 64, 5);
+  step.step.configs[0].temperature = 1.0f;
+  step.step.configs[0].top_p = 0.5f;
+  const StepRequests requests = step.step.requests();
+  const auto rows = static_cast<std::size_t>(step.rows);
+  const Guarded<float, MemorySpace> logits(rows, 64, 0, {}), probs(rows, 64, 0, {});
+  const Guarded<TokenId, MemorySpace> tokens(rows);
+  LogitProcessor<TestType> processor(TestType(), step.rows, 64);
+  Sampler<TestType> sampler(TestType(), step.rows, 64);
+  DraftVerifier<TestType> verifier(TestType(), step.rows, 64);
+  const auto regions = [](const auto& call) {
+    const KokkosEvents events;
+    call();
+    return events.regions();
+  };
+  CHECK(regions([&] { processor.inplace_update_logits(logits.matrix(), requests); }) ==
+        Lines{"tokkos::update logits", "tokkos::apply logit bias", "tokkos::apply penalty",
+              "tokkos::apply logit mask"});
+  CHECK(regions([&] {
+          processor.compute_probs_from_logits(logits.matrix(), requests, probs.matrix());
+        }) == Lines{"tokkos::softmax"});
+  CHECK(regions([&] { sampler.sample_from_logits(logits.matrix(), requests, tokens.vector()); }) ==
+        Lines{"tokkos::sampling", "tokkos::renormalization by top p"});
+  CHECK(regions([&] {
+          processor.process(logits.matrix(), requests,
+                            {.probabilities = probs.matrix(), .tokens = tokens.vector()},
+                            {.store_mask = true});
+        }) == Lines{"tokkos::update logits", "tokkos::update logits", "tokkos::apply logit mask",
+                    "tokkos::renormalization by top p", "tokkos::sampling", "tokkos::softmax"});
+  CHECK(regions([&] {
+          verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(rows),
+                          {std::vector<float>(rows, 0.5f), std::vector<float>(rows, 0.5f)});
+        }) == Lines{"tokkos::draft verification"});
+}
+
+TEMPLATE_LIST_TEST_CASE("request ids are copied for a trace alone", "[engine]", ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  constexpr std::size_t long_id = std::size_t{1} << 22;
+  RandomStep step = make_random_step_with_histories(64, 64, 5);
+  step.step.ids.back() = std::string(long_id, 'x');
+  const StepRequests requests = step.step.requests();
+  const auto rows = static_cast<std::size_t>(step.rows);
+  const Guarded<float, MemorySpace> logits(rows, 64, 0, {});
+  const Guarded<TokenId, MemorySpace> tokens(rows);
+  Journal journal;
+  for (EventTraceRecorder* recorder :
+       {static_cast<EventTraceRecorder*>(nullptr), static_cast<EventTraceRecorder*>(&journal)}) {
+    LogitProcessor<TestType> processor(TestType(), step.rows, 64, {}, recorder);
+    Sampler<TestType> sampler(TestType(), step.rows, 64, {}, recorder);
+    forget_host_allocations();
+    processor.inplace_update_logits(logits.matrix(), requests);
+    sampler.sample_from_logits(logits.matrix(), requests, tokens.vector());
+    processor.process(logits.matrix(), requests, {.tokens = tokens.vector()});
+    processor.prepare(step.rows, requests);
+    processor.process(logits.matrix(), {.tokens = tokens.vector()});
+    CHECK((largest_host_allocation() >= long_id) == (recorder != nullptr));
+  }
 }
 
 }  // namespace tokkos::test

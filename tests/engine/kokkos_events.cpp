@@ -3,6 +3,7 @@
 #include "engine/kokkos_events.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace tokkos::test {
 
@@ -17,6 +18,8 @@ KokkosEvents::KokkosEvents() : m_previous(tools::get_callbacks()) {
   tools::set_begin_parallel_scan_callback(record_launch);
   tools::set_allocate_data_callback(record_allocation);
   tools::set_push_region_callback(record_region);
+  tools::set_begin_fence_callback(record_fence);
+  tools::set_begin_deep_copy_callback(record_copy);
 }
 
 KokkosEvents::~KokkosEvents() {
@@ -38,6 +41,19 @@ void KokkosEvents::record_launch(const char* name, std::uint32_t, std::uint64_t*
 void KokkosEvents::record_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*,
                                      std::uint64_t bytes) {
   s_recorder->m_allocations.push_back({label, bytes});
+}
+
+void KokkosEvents::record_fence(const char* name, std::uint32_t, std::uint64_t* id) {
+  *id = 0;
+  // Kokkos fences before it calls a tool, such as this recorder.
+  if (!std::string_view(name).starts_with("Kokkos::Tools::"))
+    s_recorder->m_fences.emplace_back(name);
+}
+
+void KokkosEvents::record_copy(Kokkos::Profiling::SpaceHandle, const char* label, const void*,
+                               Kokkos::Profiling::SpaceHandle, const char*, const void*,
+                               std::uint64_t bytes) {
+  s_recorder->m_copies.push_back({label, bytes});
 }
 
 void KokkosEvents::record_region(const char* name) {

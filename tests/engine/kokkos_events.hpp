@@ -25,6 +25,9 @@ class KokkosEvents {
   const std::vector<std::string>& launches() const { return m_launches; }
   const std::vector<Allocation>& allocations() const { return m_allocations; }
   const std::vector<std::string>& regions() const { return m_regions; }
+  /// Fences of the host, by their labels, and copies between memories.
+  const std::vector<std::string>& fences() const { return m_fences; }
+  const std::vector<Allocation>& copies() const { return m_copies; }
   std::uint64_t largest_allocation() const;
 
  private:
@@ -33,11 +36,17 @@ class KokkosEvents {
   static void record_allocation(Kokkos::Profiling::SpaceHandle space, const char* label,
                                 const void* pointer, std::uint64_t bytes);
   static void record_region(const char* name);
+  static void record_fence(const char* name, std::uint32_t device, std::uint64_t* id);
+  static void record_copy(Kokkos::Profiling::SpaceHandle to, const char* label, const void* target,
+                          Kokkos::Profiling::SpaceHandle from, const char* from_label,
+                          const void* source, std::uint64_t bytes);
 
   Kokkos::Tools::Experimental::EventSet m_previous;
   std::vector<std::string> m_launches;
   std::vector<Allocation> m_allocations;
   std::vector<std::string> m_regions;
+  std::vector<std::string> m_fences;
+  std::vector<Allocation> m_copies;
 };
 
 }  // namespace tokkos::test

@@ -83,7 +83,8 @@ int main(int argc, char* argv[]) {
   moved.step();
   engine.emplace(std::move(moved));
   Kokkos::finalize();
-  check(is_refused([&] { engine->verifier.verify({}, {}, std::vector<tokkos::DraftTree>{}, {}); }),
+  const tokkos::Matrix<const float, MemorySpace> none;
+  check(is_refused([&] { engine->verifier.verify(none, none, {}, {}); }),
         "no verification after Kokkos");
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace after Kokkos");
   check(is_refused([&] { engine->workspace.measures(2); }), "no measures after Kokkos");

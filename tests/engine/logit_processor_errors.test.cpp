@@ -193,6 +193,10 @@ TEMPLATE_LIST_TEST_CASE("a processor that was moved from refuses to work", "[eng
   CHECK_THROWS_AS(first.compute_probs_from_logits(logits.matrix(), requests, logits.matrix()),
                   Error);
   CHECK(logits.values() == std::vector<float>(10));
+  const Matrix<float, MemoryOf<TestType>> no_rows;
+  CHECK_THROWS_AS(first.inplace_update_logits(no_rows, {}), Error);
+  CHECK_THROWS_AS(first.prepare(0, {}), Error);
+  CHECK_THROWS_AS(first.process(no_rows, {}), Error);
   CHECK_NOTHROW(second.inplace_update_logits(logits.matrix(), requests));
   Kokkos::fence("tokkos::test::done");
   CHECK(logits.values()[3] == 1.0f);

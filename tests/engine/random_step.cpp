@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/random_step.hpp"
 
+#include "engine/random_policies.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <limits>
@@ -133,10 +135,12 @@ RowEdits RandomStep::edits(std::size_t request, std::int64_t row) const {
     for (const TokenId token : state.history->generated()) ++edits.counts[token];
   }
   for (const TokenId token : path) ++edits.counts[token];
+  describe_policy_and_bans(config, state.history, path, active, edits);
 
   const auto* grammar = dynamic_cast<const ScriptedGrammar*>(state.mask);
   if (grammar == nullptr || !grammar->is_constrained()) return edits;
   edits.masked = true;
+  edits.allowed.resize(static_cast<std::size_t>(active), true);  // if no list did
   std::vector<TokenId> accepted = grammar->accepted();
   bool refused = false;
   for (const TokenId token : path) {
@@ -144,7 +148,8 @@ RowEdits RandomStep::edits(std::size_t request, std::int64_t row) const {
     accepted.push_back(token);
   }
   for (TokenId token = 0; token < active; ++token) {
-    edits.allowed.push_back(!refused && grammar->allows(accepted, token));
+    const auto place = static_cast<std::size_t>(token);
+    edits.allowed[place] = edits.allowed[place] && !refused && grammar->allows(accepted, token);
   }
   return edits;
 }

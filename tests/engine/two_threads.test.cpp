@@ -2,88 +2,175 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One object is for one thread at a time; two objects work on two threads.
-#include <tokkos/engine/draft_verifier.hpp>
+#include <tokkos/engine/chrome_trace_recorder.hpp>
 #include <tokkos/engine/logit_processor.hpp>
 #include <tokkos/engine/sampler.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "backends.hpp"
 #include "engine/random_step.hpp"
+#include "engine/read_trace.hpp"
 #include "kernels/guarded.hpp"
 
 namespace tokkos::test {
 namespace {
 
 constexpr std::int64_t vocabulary = 4500;
-constexpr std::uint64_t steps = 12;
+constexpr std::uint64_t steps = 4;
+constexpr std::size_t top = 5;
 
 /// All that a thread's steps yield, as bits.
 using Bits = std::vector<std::uint32_t>;
 
+template <class T, class Space>
+void append(Bits& bits, Guarded<T, Space>& results) {
+  for (const T value : results.values()) bits.push_back(std::bit_cast<std::uint32_t>(value));
+}
+
+/// Everything that a step can be asked for.
+template <class Space>
+struct Results {
+  Guarded<float, Space> probabilities, truncated, logprobs;
+  Guarded<TokenId, Space> tokens, top_tokens;
+  Guarded<float, Space> top_logprobs;
+  Guarded<float, Space> log_sum_exp;
+  Guarded<std::int32_t, Space> status;
+
+  explicit Results(std::size_t rows)
+      : probabilities(rows, vocabulary, 0, {}),
+        truncated(rows, vocabulary, 0, {}),
+        logprobs(rows),
+        tokens(rows),
+        top_tokens(rows, top, 0, {}),
+        top_logprobs(rows, top, 0, {}),
+        log_sum_exp(rows),
+        status(rows) {}
+
+  StepOutputs<Space> outputs() {
+    return {.probabilities = probabilities.matrix(),
+            .tokens = tokens.vector(),
+            .truncated_probabilities = truncated.matrix(),
+            .logprobs = logprobs.vector(),
+            .top_tokens = top_tokens.matrix(),
+            .top_logprobs = top_logprobs.matrix(),
+            .log_sum_exp = log_sum_exp.vector(),
+            .row_status = status.vector()};
+  }
+
+  void append_to(Bits& bits) {
+    append(bits, probabilities);
+    append(bits, truncated);
+    append(bits, logprobs);
+    append(bits, tokens);
+    append(bits, top_tokens);
+    append(bits, top_logprobs);
+    append(bits, log_sum_exp);
+    append(bits, status);
+  }
+};
+
+/// A random step; two of three requests are truncated.
+std::unique_ptr<RandomStep> truncated_step(std::uint64_t seed) {
+  auto step =
+      std::make_unique<RandomStep>(make_random_step_with_histories(vocabulary, vocabulary, seed));
+  for (std::size_t i = 0; i < step->step.configs.size(); ++i) {
+    GenerationConfig& config = step->step.configs[i];
+    if (i % 3 == 0) config.top_k = static_cast<std::int32_t>(1 + 30 * i);
+    if (i % 3 == 1) config.top_p = 0.7f;
+    if (i % 3 == 1) config.min_p = 0.02f;
+  }
+  return step;
+}
+
+/// Steps of every kind on one instance; each step is prepared while the one before it runs.
 template <class ExecutionSpace>
-Bits run_steps(std::uint64_t seed) {
+Bits run_steps(const ExecutionSpace& space, std::uint64_t seed, EventTraceRecorder* trace) {
   using Memory = MemoryOf<ExecutionSpace>;
-  const ExecutionSpace space;
-  LogitProcessor<ExecutionSpace> processor(space, 64, vocabulary);
-  Sampler<ExecutionSpace> sampler(space, 64, vocabulary);
+  LogitProcessor<ExecutionSpace> processor(space, 64, vocabulary, {}, trace);
+  LogitProcessor<ExecutionSpace> prepared(space, 64, vocabulary, {}, trace);
+  Sampler<ExecutionSpace> sampler(space, 64, vocabulary, {}, trace);
+  std::unique_ptr<RandomStep> next = truncated_step(100 * seed);
+  prepared.prepare(next->rows, next->step.requests());
   Bits bits;
   for (std::uint64_t step = 0; step < steps; ++step) {
-    const RandomStep given =
-        make_random_step_with_histories(vocabulary, vocabulary, 100 * seed + step);
-    const StepRequests requests = given.step.requests();
-    const auto rows = static_cast<std::size_t>(given.rows);
+    const std::unique_ptr<RandomStep> given = std::move(next);
+    const StepRequests requests = given->step.requests();
+    const auto rows = static_cast<std::size_t>(given->rows);
     std::mt19937_64 random(seed + step);
     const auto values = random_logits(rows * vocabulary, random, false);
-    Guarded<float, Memory> logits(rows, vocabulary, 0, values);
-    Guarded<float, Memory> probabilities(rows, vocabulary, 0, {});
-    Guarded<TokenId, Memory> tokens(rows), again(rows);
+    Guarded<float, Memory> logits(rows, vocabulary, 0, values), later(rows, vocabulary, 0, values);
+    Guarded<TokenId, Memory> tokens(rows);
+    Results<Memory> at_once(rows), in_halves(rows);
+    prepared.process(later.matrix(), in_halves.outputs());
+    next = truncated_step(100 * seed + step + 1);
+    prepared.prepare(next->rows, next->step.requests());
     processor.inplace_update_logits(logits.matrix(), requests);
     sampler.sample_from_logits(logits.matrix(), requests, tokens.vector());
-    processor.process(logits.matrix(), requests,
-                      {.probabilities = probabilities.matrix(), .tokens = again.vector()});
+    processor.process(logits.matrix(), requests, at_once.outputs());
     space.fence("tokkos::test::two_threads");
-    for (const float p : probabilities.values()) bits.push_back(std::bit_cast<std::uint32_t>(p));
-    for (auto* drawn : {&tokens, &again}) {
-      for (const TokenId t : drawn->values()) bits.push_back(static_cast<std::uint32_t>(t));
-    }
+    append(bits, tokens);
+    at_once.append_to(bits);
+    in_halves.append_to(bits);
   }
   return bits;
 }
 
-}  // namespace
-
-TEMPLATE_LIST_TEST_CASE("two threads with objects of their own get the bits that each gets alone",
-                        "[engine]", ExecutionSpaces) {
-  const std::vector<Bits> alone{run_steps<TestType>(1), run_steps<TestType>(2)};
-  REQUIRE(alone[0] != alone[1]);
+/// The bits of two threads at once, each with its own objects on its own of `spaces`.
+template <class ExecutionSpace>
+std::vector<Bits> run_together(const std::vector<ExecutionSpace>& spaces,
+                               EventTraceRecorder* trace) {
   std::vector<Bits> together(2);
   std::vector<std::exception_ptr> problems(2);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < 2; ++i) {
-      threads.emplace_back([&together, &problems, i] {
+      threads.emplace_back([&, i] {
         try {
-          together[i] = run_steps<TestType>(i + 1);
+          together[i] = run_steps(spaces[i], i + 1, trace);
         } catch (...) {
           problems[i] = std::current_exception();
         }
       });
     }
   }
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (problems[i]) std::rethrow_exception(problems[i]);
-    CHECK(together[i] == alone[i]);
+  for (const std::exception_ptr& problem : problems) {
+    if (problem) std::rethrow_exception(problem);
   }
+  return together;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("two threads with objects of their own get the bits that each gets alone",
+                        "[engine]", ExecutionSpaces) {
+  const TestType space;
+  const std::vector<Bits> alone{run_steps(space, 1, nullptr), run_steps(space, 2, nullptr)};
+  REQUIRE(alone[0] != alone[1]);
+  const bool own_instances = GENERATE(false, true);
+  CAPTURE(own_instances);
+  const std::vector<TestType> spaces =
+      own_instances ? Kokkos::Experimental::partition_space(space, std::vector<int>{1, 1})
+                    : std::vector<TestType>{space, space};
+  ChromeTraceRecorder trace;
+  const std::vector<Bits> together = run_together(spaces, &trace);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(together[i].size() == alone[i].size());
+    CHECK((together[i] == alone[i]));  // not the million of them
+  }
+  CHECK(read_trace(trace.json()).dropped_stages == 0);
 }
 
 }  // namespace tokkos::test

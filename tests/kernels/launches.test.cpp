@@ -4,8 +4,13 @@
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
 #include <tokkos/kernels/chunk_lse.hpp>
+#include <tokkos/kernels/draw_tokens.hpp>
+#include <tokkos/kernels/log_probabilities.hpp>
+#include <tokkos/kernels/normalize_truncated.hpp>
 #include <tokkos/kernels/sample_from_probabilities.hpp>
 #include <tokkos/kernels/softmax_with_chunked_sum.hpp>
+#include <tokkos/kernels/top_log_probabilities.hpp>
+#include <tokkos/kernels/truncate.hpp>
 
 #include "backends.hpp"
 #include "engine/kokkos_events.hpp"
@@ -49,7 +54,9 @@ class AllKernels {
         m_results("results", count),
         m_penalties("penalties", count, 3),
         m_words("words", count, 157),
-        m_chunks("chunks", count, 2) {
+        m_chunks("chunks", count, 2),
+        m_several("several", count, 2),
+        m_cuts(count) {
     const auto ids = Kokkos::create_mirror_view(m_ids);
     for (std::int64_t i = 0; i < count; ++i) ids(i) = static_cast<std::int32_t>(i);
     Kokkos::deep_copy(m_ids, ids);
@@ -72,6 +79,14 @@ class AllKernels {
     tokkos::argmax(m_space, rows, measures, m_tokens);
     tokkos::log_sum_exp(m_space, rows, measures, m_results);
     tokkos::normalize(m_space, rows, measures, out);
+    const auto cuts = m_cuts.cuts(m_batch.rows());
+    tokkos::Truncation<Memory> truncation;
+    truncation.top_k = m_counts;
+    tokkos::truncate(m_space, rows, measures, truncation, cuts, m_device.status);
+    tokkos::draw_tokens(m_space, rows, measures, m_chunks, m_several, cuts, m_device.status);
+    tokkos::log_probabilities(m_space, rows, measures, m_tokens, m_results, cuts);
+    tokkos::top_log_probabilities(m_space, rows, measures, m_several, m_chunks, cuts, m_counts);
+    tokkos::normalize_truncated(m_space, rows, measures, cuts, out);
     tokkos::softmax(m_space, rows, measures, out, m_device.status);
     tokkos::chunk_lse(m_space, rows, m_chunks, m_chunks, m_device.status);
     tokkos::softmax_with_chunked_sum(m_space, rows, m_chunks, m_chunks, out, m_device.status);
@@ -92,6 +107,8 @@ class AllKernels {
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> m_penalties;
   Kokkos::View<std::int32_t**, Kokkos::LayoutRight, Memory> m_words;
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> m_chunks;
+  Kokkos::View<std::int32_t**, Kokkos::LayoutRight, Memory> m_several;
+  tokkos::CutsWorkspace<Memory> m_cuts;
 };
 
 /// Whether a label is "tokkos::operation::step".
@@ -115,7 +132,7 @@ TEMPLATE_LIST_TEST_CASE("kernels allocate nothing, fence nothing and label every
     kernels.run();
     CHECK(fences == std::vector<std::string>{});
     CHECK(events.allocations().empty());
-    CHECK(events.launches().size() >= 13);
+    CHECK(events.launches().size() >= 18);
     for (const auto& label : events.launches()) {
       CAPTURE(label);
       CHECK(is_label(label));

@@ -43,7 +43,9 @@ class VerifyCaseOnDevice {
   using MemorySpace = MemoryOf<ExecutionSpace>;
 
   explicit VerifyCaseOnDevice(const VerifyCase& c, std::size_t padding = 0)
-      : m_draft_probs(c.draft_tokens.size(), c.width(), padding, c.draft_probs),
+      : m_has_draft_row(!c.row_of_node.empty()),
+        m_without_replacement(c.without_replacement),
+        m_draft_probs(c.draft_probs.size() / c.width(), c.width(), padding, c.draft_probs),
         m_model_probs(c.draft_tokens.size(), c.width(), 2 * padding, c.model_probs),
         m_draft_tokens(std::span(c.draft_tokens)),
         m_first_child(std::span(c.first_child)),
@@ -54,41 +56,69 @@ class VerifyCaseOnDevice {
         m_status(c.roots.size()),
         m_accepted(c.roots.size()),
         m_bonus(c.roots.size()),
-        m_sums(c.draft_tokens.size()) {}
+        m_sums(c.draft_tokens.size()),
+        m_draft_row(std::span(c.row_of_node)),
+        m_masses(c.draft_tokens.size()) {}
 
   Verified by_seed_rule(const ExecutionSpace& space) {
-    batch_spec_verify(space, m_draft_probs.matrix(), m_draft_tokens.vector(),
-                      m_model_probs.matrix(), m_first_child.vector(), m_next_sibling.vector(),
-                      m_uniforms.vector(), m_parent_ptr.vector(), m_status.vector());
+    batch_spec_verify(space, draft_probs(), m_draft_tokens.vector(), m_model_probs.matrix(),
+                      trees(), m_uniforms.vector(), m_status.vector(), draft_row());
     return results(space);
   }
 
-  Verified lossless(const ExecutionSpace& space) {
-    verify_draft_trees(space,
-                       {m_draft_probs.matrix(), m_draft_tokens.vector(), m_model_probs.matrix(),
-                        m_uniforms.vector(), m_bonus_uniforms.vector()},
-                       {m_first_child.vector(), m_next_sibling.vector(), m_parent_ptr.vector()},
-                       {m_accepted.vector(), m_bonus.vector(), m_sums.vector(), m_status.vector()});
+  Verified lossless(const ExecutionSpace& space) { return lossless(space, trees()); }
+
+  /// The same with the trees in another encoding; parent_ptr is then that one's.
+  Verified lossless(const ExecutionSpace& space, const TokenTrees<MemorySpace>& trees) {
+    DraftDistributions<MemorySpace> given;
+    given.draft_probs = draft_probs();
+    given.draft_tokens = m_draft_tokens.vector();
+    given.model_probs = m_model_probs.matrix();
+    given.uniforms = m_uniforms.vector();
+    given.bonus_uniforms = m_bonus_uniforms.vector();
+    given.draft_row = draft_row();
+    given.without_replacement = m_without_replacement;
+    VerifiedTrees<MemorySpace> result{m_accepted.vector(), m_bonus.vector(), m_sums.vector(),
+                                      m_status.vector()};
+    if (m_without_replacement) result.draft_masses = m_masses.vector();
+    verify_draft_trees(space, given, trees, result);
     return results(space);
   }
 
  private:
+  Matrix<const float, MemorySpace> draft_probs() const {
+    if (m_draft_probs.matrix().extent(0) == 0) return {};
+    return m_draft_probs.matrix();
+  }
+  IndexVector<MemorySpace> draft_row() const {
+    if (!m_has_draft_row) return {};
+    return m_draft_row.vector();
+  }
+  TokenTrees<MemorySpace> trees() const {
+    return {m_first_child.vector(), m_next_sibling.vector(), m_parent_ptr.vector()};
+  }
+
   Verified results(const ExecutionSpace& space) {
     space.fence("tokkos::test::verified");
     Verified verified{m_parent_ptr.values(), m_accepted.values(), m_bonus.values(),
                       m_status.values(), m_model_probs.values()};
     m_sums.values();
+    m_masses.values();
     verified.guards_intact = m_parent_ptr.guards_intact() && m_accepted.guards_intact() &&
                              m_bonus.guards_intact() && m_status.guards_intact() &&
-                             m_model_probs.guards_intact() && m_sums.guards_intact();
+                             m_model_probs.guards_intact() && m_sums.guards_intact() &&
+                             m_masses.guards_intact();
     return verified;
   }
 
+  bool m_has_draft_row, m_without_replacement;
   Guarded<float, MemorySpace> m_draft_probs, m_model_probs;
   Guarded<std::int32_t, MemorySpace> m_draft_tokens, m_first_child, m_next_sibling, m_parent_ptr;
   Guarded<float, MemorySpace> m_uniforms, m_bonus_uniforms;
   Guarded<std::int32_t, MemorySpace> m_status, m_accepted, m_bonus;
   Guarded<float, MemorySpace> m_sums;
+  Guarded<std::int32_t, MemorySpace> m_draft_row;
+  Guarded<std::int64_t, MemorySpace> m_masses;
 };
 
 }  // namespace tokkos::test

@@ -12,11 +12,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
 #include "backends.hpp"
 #include "kernels/verify_case_on_device.hpp"
+#include "reference/shared_rows.hpp"
 #include "reference/verify_reference.hpp"
 
 namespace tokkos::test {
@@ -228,6 +230,38 @@ TEMPLATE_LIST_TEST_CASE("verification is the same bits on every backend and numb
     CHECK(other_seed.status == by_seed.status);
     CHECK(same_bits(other_seed.model_probs, by_seed.model_probs));
     CHECK(outcome_of(VerifyCaseOnDevice<TestType>(c, 7).lossless(space)) == outcome_of(lossless));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("threads that share a tree find what one thread finds",
+                        "[verify][sameness]", ExecutionSpaces) {
+  // Rows long enough to be shared, and fewer trees than threads.
+  const int batch = GENERATE(1, 2);
+  const bool without_replacement = GENERATE(false, true);
+  const Acceptance acceptance = GENERATE(Acceptance::never, Acceptance::mixed);
+  CAPTURE(batch, without_replacement, acceptance);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    VerifyCase c = make_verify_case(batch, 53001, 2, 3, acceptance, 100 + seed);
+    if (without_replacement) c = with_shared_rows(c, true);
+    c.row_of_node.resize(c.draft_tokens.size());
+    if (!without_replacement) std::iota(c.row_of_node.begin(), c.row_of_node.end(), 0);
+    c.row_of_node.back() = -1;
+    const Kokkos::Serial serial;
+    const Verified expected = VerifyCaseOnDevice<Kokkos::Serial>(c).lossless(serial);
+    VerifyCase rows = with_rows_of_siblings(c);
+    if (!without_replacement) {
+      rows.draft_probs = c.draft_probs;
+      const int chosen = c.nodes() - 1;
+      std::ranges::fill(rows.draft_row(chosen), 0.0f);
+      if (c.draft_tokens[chosen] >= 0) rows.draft_row(chosen)[c.draft_tokens[chosen]] = 1.0f;
+    }
+    CHECK(outcome_of(expected) == verify_lossless(rows));
+    for (const TestType& space : instances_of<TestType>()) {
+      CAPTURE(space.concurrency());
+      const Verified verified = VerifyCaseOnDevice<TestType>(c, 5).lossless(space);
+      CHECK(outcome_of(verified) == outcome_of(expected));
+      CHECK(verified.guards_intact);
+    }
   }
 }
 

@@ -37,6 +37,18 @@ std::int64_t share_by_definition(float u, std::int64_t sum) {
   return shift >= 128 ? 0 : static_cast<std::int64_t>(product >> shift);
 }
 
+/// Whether u * sum is an integer.
+bool is_whole(float u, std::int64_t sum) {
+  int exponent = 0;
+  const auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(u, &exponent), 24));
+  uint128 product = static_cast<uint128>(mantissa) * static_cast<std::uint64_t>(sum);
+  if (product == 0) return true;
+  for (int shift = 24 - exponent; shift > 0; --shift, product >>= 1) {
+    if ((product & 1) != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("a wide product is exact") {
@@ -78,7 +90,7 @@ TEST_CASE("a wide product shifts by any number of bits") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a uniform's share of a sum is rounded down exactly") {
+TEST_CASE("a uniform's share of a sum is rounded down, and up, exactly") {
   std::mt19937_64 random(14);
   std::vector<float> uniforms{0.0f,    FLT_TRUE_MIN, 3 * FLT_TRUE_MIN, 0x1.fffffcp-127f,
                               FLT_MIN, 0x1p-63f,     0x1p-24f,         0.25f,
@@ -92,16 +104,22 @@ TEST_CASE("a uniform's share of a sum is rounded down exactly") {
   for (int i = 0; i < 50; ++i)
     sums.push_back(static_cast<std::int64_t>((random() >> 1) >> (random() % 63)));
   int wrong = 0;
+  int wrong_above = 0;
   int past_the_end = 0;
   for (const float u : uniforms) {
     for (const std::int64_t sum : sums) {
       const std::int64_t share = tokkos::floor_of_share(u, sum);
       wrong += share == share_by_definition(u, sum) ? 0 : 1;
+      const std::int64_t above = share + (is_whole(u, sum) ? 0 : 1);
+      wrong_above += tokkos::ceil_of_share(u, sum) == above ? 0 : 1;
       past_the_end += share >= sum && sum > 0 ? 1 : 0;
     }
   }
   CHECK(wrong == 0);
+  CHECK(wrong_above == 0);
   CHECK(past_the_end == 0);
   CHECK(tokkos::floor_of_share(0.5f, 7) == 3);
+  CHECK(tokkos::ceil_of_share(0.5f, 7) == 4);
+  CHECK(tokkos::ceil_of_share(0.5f, 8) == 4);
   CHECK(tokkos::floor_of_share(0x1.fffffep-1f, std::int64_t{1} << 24) == (1 << 24) - 1);
 }

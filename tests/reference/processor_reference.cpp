@@ -50,7 +50,19 @@ void apply_edits(std::span<float> logits, const RowEdits& edits, StoredAs type) 
     const bool forbids = bias == -std::numeric_limits<double>::infinity();
     x = stored(forbids ? static_cast<float>(bias) : saturated(x + bias), type);
   }
-  const bool penalizes = edits.presence != 0 || edits.frequency != 0 || edits.repetition != 1;
+  for (const std::int32_t token : edits.banned) {
+    float& x = logits[static_cast<std::size_t>(token)];
+    if (is_editable(x)) x = -std::numeric_limits<float>::infinity();
+  }
+  if (edits.policy != ReferencePolicy::seed) {
+    const std::vector<float> penalized_logits = penalized_row(
+        {logits.begin(), logits.end()},
+        {edits.policy, edits.presence, edits.frequency, edits.repetition, edits.window},
+        edits.prompt, edits.output);
+    for (std::size_t v = 0; v < logits.size(); ++v) logits[v] = stored(penalized_logits[v], type);
+  }
+  const bool penalizes = edits.policy == ReferencePolicy::seed &&
+                         (edits.presence != 0 || edits.frequency != 0 || edits.repetition != 1);
   for (const auto& [token, count] : edits.counts) {
     float& x = logits[static_cast<std::size_t>(token)];
     if (penalizes && is_editable(x)) x = stored(penalized(x, edits, count), type);

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reference/penalty_policies.hpp"
+
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,6 +26,10 @@ struct RowEdits {
   float frequency = 0.0f;
   float repetition = 1.0f;
   std::map<std::int32_t, std::int32_t> counts;  // token -> occurrences
+  ReferencePolicy policy = ReferencePolicy::seed;
+  std::int64_t window = 64;
+  std::vector<std::int32_t> prompt, output;  // with the draft path: what other policies look at
+  std::set<std::int32_t> banned;
   bool masked = false;
   std::vector<bool> allowed;  // [active vocabulary], if masked
 };

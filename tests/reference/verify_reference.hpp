@@ -22,6 +22,10 @@ struct VerifyCase {
   std::vector<std::int32_t> roots;  // [batch]
   std::vector<float> uniforms;
   std::vector<float> bonus_uniforms;  // [batch]
+  // What only the kernels read (the references take a row for every node): row of draft_probs of
+  // each node, -1 one-hot; empty: its own.
+  std::vector<std::int32_t> row_of_node;
+  bool without_replacement = false;
 
   int nodes() const { return static_cast<int>(draft_tokens.size()); }
   int batch() const { return static_cast<int>(roots.size()); }

@@ -124,4 +124,88 @@ TEST_CASE("a generation config knows whether it penalizes", "[request]") {
   CHECK(config.has_penalty());
 }
 
+TEST_CASE("a penalty policy is one of the four, and a window is -1 or more", "[request]") {
+  GenerationConfig config;
+  for (const PenaltyPolicy policy : penalty_policies) {
+    config.penalty_policy = policy;
+    for (const std::int32_t window : {-1, 0, 1, 2147483647}) {
+      config.penalty_window = window;
+      CHECK_NOTHROW(validate(config, vocabulary, 3));
+    }
+  }
+  for (const std::int32_t number : {-1, 4, 2147483647}) {
+    config.penalty_policy = PenaltyPolicy{number};
+    const Complaint complaint = error_of([&] { validate(config, vocabulary, 3); });
+    CHECK(complaint.names("penalty_policy"));
+    CHECK(complaint.index == 3);
+    CHECK(complaint.value == to_text(number));
+    CHECK(complaint.expected.find("hugging_face") != std::string::npos);
+  }
+  config.penalty_policy = PenaltyPolicy::seed;
+  for (const std::int32_t window : {-2, -2147483647}) {
+    config.penalty_window = window;
+    const Complaint complaint = error_of([&] { validate(config, vocabulary, 3); });
+    CHECK(complaint.names("penalty_window"));
+    CHECK(complaint.index == 3);
+    CHECK(complaint.value == to_text(window));
+  }
+}
+
+TEST_CASE("lists of tokens hold tokens of the vocabulary", "[request]") {
+  using List = std::vector<TokenId> GenerationConfig::*;
+  const std::pair<const char*, List> list =
+      GENERATE(std::pair{"allowed_token_ids", &GenerationConfig::allowed_token_ids},
+               std::pair{"banned_token_ids", &GenerationConfig::banned_token_ids},
+               std::pair{"end_token_ids", &GenerationConfig::end_token_ids});
+  const TokenId token = GENERATE(-1, 100, std::numeric_limits<TokenId>::max());
+  GenerationConfig config;
+  config.*list.second = {0, 99, 99};
+  CHECK_NOTHROW(validate(config, vocabulary, 4));
+  (config.*list.second).push_back(token);
+  const Complaint complaint = error_of([&] { validate(config, vocabulary, 4); });
+  CHECK(complaint.field == std::string("generation_configs[4].") + list.first);
+  CHECK(complaint.index == 3);
+  CHECK(complaint.value == to_text(token));
+  CHECK(complaint.expected == "a token in [0, 100)");
+}
+
+TEST_CASE("bad words are sequences of tokens of the vocabulary, none of them empty", "[request]") {
+  GenerationConfig config;
+  config.bad_words = {{1}, {2, 99, 0}};
+  CHECK_NOTHROW(validate(config, vocabulary, 4));
+  config.bad_words.push_back({5, 100});
+  const Complaint outside = error_of([&] { validate(config, vocabulary, 4); });
+  CHECK(outside.field == "generation_configs[4].bad_words[2]");
+  CHECK(outside.index == 1);
+  CHECK(outside.value == "100");
+  config.bad_words[2].clear();
+  const Complaint empty = error_of([&] { validate(config, vocabulary, 4); });
+  CHECK(empty.field == "generation_configs[4].bad_words[2].size");
+  CHECK(empty.value == "0");
+}
+
+TEST_CASE("lengths of outputs and n-grams are not negative", "[request]") {
+  using Number = std::int32_t GenerationConfig::*;
+  const std::pair<const char*, Number> number =
+      GENERATE(std::pair{"min_tokens", &GenerationConfig::min_tokens},
+               std::pair{"no_repeat_ngram_size", &GenerationConfig::no_repeat_ngram_size});
+  GenerationConfig config;
+  config.*number.second = 2147483647;
+  CHECK_NOTHROW(validate(config, vocabulary, 4));
+  config.*number.second = -1;
+  const Complaint complaint = error_of([&] { validate(config, vocabulary, 4); });
+  CHECK(complaint.field == number.first);
+  CHECK(complaint.index == 4);
+  CHECK(complaint.value == "-1");
+}
+
+TEST_CASE("Hugging Face's policy knows the repetition penalty alone", "[request]") {
+  GenerationConfig config{.penalty_policy = PenaltyPolicy::hugging_face,
+                          .presence_penalty = 1.0f,
+                          .frequency_penalty = 1.0f};
+  CHECK(!config.has_penalty());
+  config.repetition_penalty = 1.1f;
+  CHECK(config.has_penalty());
+}
+
 }  // namespace tokkos::test

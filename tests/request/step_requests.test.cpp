@@ -197,4 +197,15 @@ TEST_CASE("tokens of a history lie in the vocabulary", "[request]") {
   CHECK(complaint.value.find(to_text(token)) != std::string::npos);
 }
 
+TEST_CASE("an edit hook can be called, or is not given", "[request]") {
+  const OwnedStep step = good_step();
+  StepRequests requests = step.requests();
+  const EditHook empty;
+  requests.edit_hook = &empty;
+  CHECK(error_of([&] { validate(requests, 6, vocabulary); }).names("edit_hook"));
+  const EditHook hook = [](tokkos::RowEdits&) {};
+  requests.edit_hook = &hook;
+  CHECK_NOTHROW(validate(requests, 6, vocabulary));
+}
+
 }  // namespace tokkos::test

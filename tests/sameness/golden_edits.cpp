@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/penalty_policy.hpp>
 #include <tokkos/kernels/apply_bitmask.hpp>
 #include <tokkos/kernels/apply_edits.hpp>
 #include <tokkos/kernels/apply_logit_bias.hpp>
@@ -199,6 +200,38 @@ void add_type(GoldenResults& results, const Space& space, std::int64_t vocabular
   both.add_to(results, space, "5_mask_to_infinity", "");
 }
 
+/// Penalties and biases by each policy, and by all of them and two that there are not. Every third
+/// token stands in the prompt alone, where the policy has that.
+template <class Logit, class Space>
+void add_policies(GoldenResults& results, const Space& space, std::int64_t vocabulary) {
+  using Memory = MemoryOf<Space>;
+  const EditArrays edits = make_edits(vocabulary);
+  const EditsOnDevice<Memory> on(edits);
+  const auto add = [&](const std::vector<std::int32_t>& policies, bool in_prompt, const char* stage,
+                       const char* way) {
+    auto counts = edits.counts;
+    for (std::size_t i = 0; in_prompt && i < counts.size(); i += 3) counts[i] = 0;
+    const auto policy = on_device<Memory>(policies);
+    const auto count = on_device<Memory>(counts);
+    EditedLogits<Space, Logit> edited(edits, vocabulary);
+    apply_edits<Space, Logit>(
+        space, edited.view(), {on.rows, on.bias_tokens, on.biases},
+        {on.penalty_rows, on.positions, on.tokens, count, on.penalties, on.penalty_biases, policy},
+        edited.status);
+    edited.add_to(results, space, stage, way);
+  };
+  const auto of_all = [](PenaltyPolicy policy) {
+    return std::vector<std::int32_t>(edited_rows, static_cast<std::int32_t>(policy));
+  };
+  add(of_all(PenaltyPolicy::seed), false, "3_penalties_with_biases", "policies");
+  add(of_all(PenaltyPolicy::openai), true, "6_openai", "");
+  add(of_all(PenaltyPolicy::hugging_face), true, "7_hugging_face", "");
+  add(of_all(PenaltyPolicy::llama_cpp), false, "8_llama_cpp", "");
+  std::vector<std::int32_t> mixed(edited_rows);
+  std::iota(mixed.begin(), mixed.end(), -1);  // -1 to 6
+  add(mixed, true, "9_policies", "");
+}
+
 }  // namespace
 
 void add_edits(GoldenResults& results, const AnySpace& any) {
@@ -206,8 +239,11 @@ void add_edits(GoldenResults& results, const AnySpace& any) {
       [&results](const auto& space) {
         for (const std::int64_t vocabulary : {33, 5000}) {
           add_type<float>(results, space, vocabulary);
+          add_policies<float>(results, space, vocabulary);
           add_type<bfloat16>(results, space, vocabulary);
+          add_policies<bfloat16>(results, space, vocabulary);
           add_type<float16>(results, space, vocabulary);
+          add_policies<float16>(results, space, vocabulary);
         }
       },
       any);

@@ -7,14 +7,21 @@
 
 namespace tokkos::test {
 
-/// What the kernels that read rows say about the matrix of golden_rows.hpp, for all logit types.
+/// What the kernels that read rows say about the matrix of golden_batches.hpp, for all logit types.
 void add_rows(GoldenResults& results, const AnySpace& space);
+
+/// What the kernels that truncate rows, draw several tokens and list log-probabilities say about a
+/// part of that matrix, for all logit types.
+void add_truncations(GoldenResults& results, const AnySpace& space);
 
 /// Edited logits, for all logit types.
 void add_edits(GoldenResults& results, const AnySpace& space);
 
 /// Draft trees by both rules, and tokens of given probabilities.
 void add_verifications(GoldenResults& results, const AnySpace& space);
+
+/// Draft trees from logits, for all logit types.
+void add_greedy_verifications(GoldenResults& results, const AnySpace& space);
 
 /// portable_exp and portable_log over sweeps of their domains.
 void add_numerics(GoldenResults& results, const AnySpace& space);

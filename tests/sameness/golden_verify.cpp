@@ -6,12 +6,11 @@
 
 #include "kernels/logit_block.hpp"
 #include "sameness/golden_parts.hpp"
+#include "sameness/golden_trees.hpp"
 #include "sameness/integer_values.hpp"
 
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,115 +18,6 @@
 namespace tokkos::test {
 
 namespace {
-
-/// Draft trees of a batch: a root, three children, two children of each of them.
-struct Trees {
-  std::int64_t vocabulary = 0;
-  std::vector<float> draft, model;
-  std::vector<std::int32_t> tokens, first_child, next_sibling, roots;
-  std::vector<float> uniforms, bonus_uniforms;
-};
-
-constexpr int nodes_per_tree = 10;
-
-/// A distribution of multiples of 2^-24 whose sum is 1 exactly; one token in `holes` has none.
-std::vector<float> distribution(IntegerValues& random, std::int64_t vocabulary, int holes) {
-  std::vector<std::int64_t> units(static_cast<std::size_t>(vocabulary));
-  std::int64_t left = std::int64_t{1} << 24;
-  const std::int64_t most = 2 * left / vocabulary;
-  for (auto& one : units) {
-    one = random.below(holes) == 0 ? 0 : std::min(left, random.below(most + 1));
-    left -= one;
-  }
-  units[static_cast<std::size_t>(random.below(vocabulary))] += left;
-  std::vector<float> row;
-  for (const std::int64_t one : units) row.push_back(static_cast<float>(one) * 0x1p-24f);
-  return row;
-}
-
-Trees make_trees(std::int64_t vocabulary, std::uint64_t seed, int batch) {
-  IntegerValues random(seed * 1000 + static_cast<std::uint64_t>(vocabulary));
-  Trees trees;
-  trees.vocabulary = vocabulary;
-  const int nodes = batch * nodes_per_tree;
-  const int first[] = {1, 4, 6, 8, -1, -1, -1, -1, -1, -1};
-  const int next[] = {-1, 2, 3, -1, 5, -1, 7, -1, 9, -1};
-  for (int node = 0; node < nodes; ++node) {
-    const int root = node - node % nodes_per_tree;
-    const auto linked = [root](int link) { return link < 0 ? -1 : root + link; };
-    trees.first_child.push_back(linked(first[node - root]));
-    trees.next_sibling.push_back(linked(next[node - root]));
-    const auto draft = distribution(random, vocabulary, 4);
-    const auto model = distribution(random, vocabulary, 3);
-    trees.draft.insert(trees.draft.end(), draft.begin(), draft.end());
-    trees.model.insert(trees.model.end(), model.begin(), model.end());
-    std::int64_t token = random.below(vocabulary);
-    while (draft[static_cast<std::size_t>(token)] == 0.0f) token = (token + 1) % vocabulary;
-    trees.tokens.push_back(static_cast<std::int32_t>(token));
-    trees.uniforms.push_back(random.uniform());
-    if (node == root) trees.roots.push_back(node);
-  }
-  trees.bonus_uniforms = random.uniforms(batch);
-  return trees;
-}
-
-/// Trees 1 to 4 of a batch of at least 5 get something wrong each.
-void spoil(Trees& trees) {
-  const auto row = [&trees](std::vector<float>& rows, int node) {
-    return rows.begin() + node * trees.vocabulary;
-  };
-  const int tree = nodes_per_tree;
-  trees.tokens[1 * tree + 1] = static_cast<std::int32_t>(trees.vocabulary);  // no such token
-  trees.uniforms[1 * tree + 2] = __builtin_nanf("");
-  // The draft equals the target, and the token is rejected: nothing is left.
-  std::copy_n(row(trees.model, 2 * tree), trees.vocabulary, row(trees.draft, 2 * tree + 1));
-  trees.tokens[2 * tree + 1] = 0;
-  *row(trees.model, 2 * tree) = 0.0f;
-  trees.uniforms[2 * tree + 1] = 0.9f;
-  trees.next_sibling[3 * tree + 1] = static_cast<std::int32_t>(trees.tokens.size());
-  trees.uniforms[3 * tree + 1] = 0x1.fffffep-1f;
-  *row(trees.model, 4 * tree) = -0.5f;
-}
-
-/// Gives tokens without mass one below the grid of exact sums, and lets every root and its first
-/// child differ in those alone, so that rounding to the grid is seen in the residual; and has the
-/// first token of every row to be drawn if three quarters of a unit count as one.
-void add_tails(Trees& trees) {
-  for (std::size_t node = 0; node < trees.tokens.size(); ++node) {
-    float* const model = trees.model.data() + static_cast<std::int64_t>(node) * trees.vocabulary;
-    model[1] += model[0];
-    model[0] = 0.75f * 0x1p-44f;
-  }
-  for (std::size_t tree = 0; tree < trees.roots.size(); tree += 2) trees.bonus_uniforms[tree] = 0;
-  IntegerValues random(static_cast<std::uint64_t>(trees.vocabulary) + 2000);
-  const auto tail = [&random] {  // 2^-41 to 2^-25
-    const auto w = static_cast<std::uint32_t>(random.word() >> 32);
-    return std::bit_cast<float>((w & 0x07ffffffu) + (86u << 23));
-  };
-  for (const std::int32_t root : trees.roots) {
-    float* const model = trees.model.data() + root * trees.vocabulary;
-    float* const draft = trees.draft.data() + (root + 1) * trees.vocabulary;
-    for (std::int64_t v = 0; v < trees.vocabulary; ++v) {
-      const bool empty = model[v] == 0.0f;
-      if (empty) model[v] = tail();
-      draft[v] = empty ? tail() : model[v];
-    }
-    draft[1] = model[1] + 0x1p-20f;
-    trees.tokens[static_cast<std::size_t>(root + 1)] = 1;
-    trees.uniforms[static_cast<std::size_t>(root + 1)] = 0x1.fffffep-1f;
-  }
-}
-
-/// The first child of every root is decided by subnormal numbers: rejected in even trees.
-void add_subnormals(Trees& trees) {
-  for (const std::int32_t root : trees.roots) {
-    trees.model[static_cast<std::size_t>(root * trees.vocabulary + 2)] = 0x1p-131f;
-    trees.draft[static_cast<std::size_t>((root + 1) * trees.vocabulary + 2)] = 0x1p-130f;
-    trees.tokens[static_cast<std::size_t>(root + 1)] = 2;
-    const bool is_even = root / nodes_per_tree % 2 == 0;
-    trees.uniforms[static_cast<std::size_t>(root + 1)] = is_even ? 0.75f : 0.25f;
-  }
-}
 
 template <class Space>
 class TreesOnDevice {
@@ -148,11 +38,24 @@ class TreesOnDevice {
         m_status("test::status", trees.roots.size()),
         m_accepted("test::accepted", trees.roots.size()),
         m_bonus("test::bonus", trees.roots.size()),
-        m_sums("test::sums", trees.tokens.size()) {}
+        m_sums("test::sums", trees.tokens.size()),
+        m_draft_row(on_device<Memory>(trees.draft_row)),
+        m_without_replacement(trees.without_replacement) {
+    if (trees.without_replacement) {
+      m_masses = Kokkos::View<std::int64_t*, Memory>("test::masses", trees.tokens.size());
+    }
+  }
 
   ResultHash by_seed_rule() const {
-    batch_spec_verify(m_space, draft(), m_tokens, without_padding<float>(m_model, m_vocabulary),
-                      m_first_child, m_next_sibling, m_uniforms, m_parent, m_status);
+    const auto model = without_padding<float>(m_model, m_vocabulary);
+    if (m_draft_row.data() == nullptr) {
+      batch_spec_verify(m_space, draft(), m_tokens, model, m_first_child, m_next_sibling,
+                        m_uniforms, m_parent, m_status);
+    } else {
+      batch_spec_verify(m_space, draft(), m_tokens, model,
+                        {m_first_child, m_next_sibling, m_parent}, m_uniforms, m_status,
+                        m_draft_row);
+    }
     m_space.fence("tokkos::test::golden");
     ResultHash hash;
     hash.add(on_host(m_model)).add(on_host(m_parent)).add(on_host(m_status));
@@ -161,9 +64,11 @@ class TreesOnDevice {
 
   ResultHash lossless() const {
     const Matrix<const float, Memory> model = without_padding<const float>(m_model, m_vocabulary);
-    verify_draft_trees(m_space, {draft(), m_tokens, model, m_uniforms, m_bonus_uniforms},
+    verify_draft_trees(m_space,
+                       {draft(), m_tokens, model, m_uniforms, m_bonus_uniforms, m_draft_row,
+                        m_without_replacement},
                        {m_first_child, m_next_sibling, m_parent},
-                       {m_accepted, m_bonus, m_sums, m_status});
+                       {m_accepted, m_bonus, m_sums, m_status, m_masses});
     m_space.fence("tokkos::test::golden");
     ResultHash hash;
     hash.add(on_host(m_parent)).add(on_host(m_accepted)).add(on_host(m_bonus));
@@ -182,7 +87,27 @@ class TreesOnDevice {
   Kokkos::View<float*, Memory> m_uniforms, m_bonus_uniforms;
   Kokkos::View<std::int32_t*, Memory> m_status, m_accepted, m_bonus;
   Kokkos::View<float*, Memory> m_sums;
+  Kokkos::View<std::int32_t*, Memory> m_draft_row;
+  bool m_without_replacement;
+  Kokkos::View<std::int64_t*, Memory> m_masses;
 };
+
+/// What both rules say where every other token was chosen; the rows of these tokens, stored, say
+/// the same, unless a target row is none.
+template <class Space>
+void add_chosen(GoldenResults& results, const Space& space, Trees trees, bool is_spoiled,
+                const std::string& name) {
+  choose_tokens(trees);
+  const auto add = [&](const char* way) {
+    results.add("batch_spec_verify/one_hot" + name,
+                TreesOnDevice<Space>(trees, space).by_seed_rule(), way);
+    results.add("verify_draft_trees/one_hot" + name, TreesOnDevice<Space>(trees, space).lossless(),
+                way);
+  };
+  add("draft_row");
+  trees.draft_row.clear();
+  if (!is_spoiled) add("stored rows");
+}
 
 /// Tokens of given rows whose first tokens have 0, 1, 2, ... quarters of a unit of the grid.
 template <class Space>
@@ -228,6 +153,10 @@ void add_verifications(GoldenResults& results, const AnySpace& any) {
             results.add("batch_spec_verify" + name,
                         TreesOnDevice<Space>(trees, space).by_seed_rule());
             results.add("verify_draft_trees" + name, TreesOnDevice<Space>(trees, space).lossless());
+            add_chosen(results, space, trees, seed == 4, name);
+            share_rows(trees);
+            results.add("verify_draft_trees/without_replacement" + name,
+                        TreesOnDevice<Space>(trees, space).lossless());
           }
         }
       },

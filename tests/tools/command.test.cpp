@@ -67,7 +67,10 @@ void write_step(const TemporaryFolder& folder, const std::vector<float>& logits)
   const auto columns = static_cast<std::int64_t>(logits.size() / 2);
   tensors.add("logits", "F32", {2, columns}, logits);
   tensors.write(folder.file("in.safetensors"));
-  write_bytes(folder.file("req.json"), R"({"requests":[{"id":"a"},{"id":"b","temperature":0.5}]})");
+  write_bytes(
+      folder.file("req.json"),
+      R"({"requests":[{"id":"a"},{"id":"b","temperature":0.5,"top_p":0.9,"logprobs":"processed",
+                 "top_logprobs":5}]})");
 }
 
 std::string replay_arguments(const TemporaryFolder& folder, const std::string& output) {

@@ -10,12 +10,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tools/tensor_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,6 +69,63 @@ TEST_CASE("the command prints the text and the table and writes the text alone")
   std::filesystem::remove(path);
 }
 
+TEST_CASE("each policy penalizes words in its own way") {
+  std::set<std::string> texts;
+  for (const char* policy : {"seed", "openai", "hugging_face", "llama_cpp"}) {
+    const std::string printed =
+        decode({licence, "--prompt", "You may", "--temperature", "1.5", "--seed=3", "--policy",
+                policy, "--penalty-window", "20", "--presence-penalty", "1", "--repetition-penalty",
+                "1.5", "--strict"});
+    texts.insert(printed.substr(0, printed.find("\ntokens ")));
+  }
+  CHECK(texts.size() == 4);
+}
+
+TEST_CASE("log-probabilities stand in a line for each word") {
+  const std::string tree = GENERATE(std::string("--tree=2x2"), "--no-speculation");
+  const std::vector<std::string> options = {
+      "--logprobs", "3", "--max-tokens", "12", "--top-k", "40", "--seed", "2", tree, licence};
+  const std::string printed = decode(options);
+  CHECK_THAT(printed, ContainsSubstring("\nmean log-probability "));
+  CHECK_THAT(printed, ContainsSubstring("\ntime log-probabilities  "));
+  std::istringstream lines(printed);
+  int scored = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t others = line.find("\"  (\"");
+    if (others == std::string::npos) continue;
+    ++scored;
+    CHECK(std::stod(line) <= 0.0);
+    CHECK(line.find("\" -", others) != std::string::npos);
+  }
+  CHECK(scored == 12);
+  // Without a number the words stand alone.
+  const std::string alone = decode({"--logprobs", licence, "--max-tokens", "5"});
+  CHECK_THAT(alone, ContainsSubstring("\nmean log-probability "));
+  CHECK_THAT(alone, !ContainsSubstring("  (\""));
+}
+
+TEST_CASE("a trace of the stages of every request is written") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  decode({licence, "--batch", "2", "--max-tokens", "10", "--top-p", "0.9", "--trace", file});
+  const auto trace = nlohmann::json::parse(test::read_bytes(file));
+  const auto& events = trace.is_array() ? trace : trace.at("traceEvents");
+  std::map<std::string, int> balance;
+  std::set<std::string> tracks;
+  for (const auto& event : events) {
+    const std::string phase = event.at("ph");
+    if (phase == "M") tracks.insert(event.at("args").at("name").get<std::string>());
+    if (phase == "B") ++balance[event.at("name").get<std::string>()];
+  }
+  for (const char* stage :
+       {"update logits", "renormalization by top p", "softmax", "sampling", "draft verification"}) {
+    CAPTURE(stage);
+    CHECK(balance[stage] > 0);
+  }
+  CHECK(tracks.contains("request-0"));
+  CHECK(tracks.contains("request-1"));
+}
+
 TEST_CASE("help names every option and needs nothing else") {
   const std::vector<std::string> arguments{"--help"};
   const OptionSet options = parse_decode(arguments);
@@ -80,10 +141,13 @@ TEST_CASE("help names every option and needs nothing else") {
                              "--presence-penalty",
                              "--frequency-penalty",
                              "--repetition-penalty",
+                             "--policy",
+                             "--penalty-window",
                              "--seed",
                              "--bias",
                              "--constraint",
                              "--no-speculation",
+                             "--logprobs",
                              "--trace",
                              "--text",
                              "--strict",
@@ -110,17 +174,25 @@ TEST_CASE("bad command lines end in an error that names the option and its value
       Bad{{"--presence-penalty", "inf"}, "--presence-penalty is inf"},
       Bad{{"--frequency-penalty", "x"}, "--frequency-penalty is x"},
       Bad{{"--repetition-penalty", "0"}, "--repetition-penalty is 0"},
+      Bad{{"--policy", "vllm"}, "--policy is \"vllm\", expected seed, openai, hugging_face or"},
+      Bad{{"--policy", ""}, "--policy is \"\""},
+      Bad{{"--penalty-window", "-2"}, "--penalty-window is -2, expected an integer of at least -1"},
+      Bad{{"--penalty-window", "1.5"}, "--penalty-window is 1.5"},
       Bad{{"--seed", "-1"}, "--seed is -1"}, Bad{{"--seed", "1", "--seed", "2"}, "given 2 times"},
-      Bad{{"--top-p", "0.9"}, "--top-p is 0.9, expected 1 (off)"},
+      Bad{{"--top-p", "1.5"}, "--top-p is 1.5, expected a number above 0 and at most 1"},
+      Bad{{"--top-p", "nan"}, "--top-p is nan"},
       Bad{{"--top-p", "0"}, "--top-p is 0, expected a number above 0"},
-      Bad{{"--top-k", "5"}, "--top-k is 5, expected 0 (off)"},
       Bad{{"--top-k", "-1"}, "--top-k is -1, expected an integer"},
-      Bad{{"--min-p", "0.1"}, "--min-p is 0.1, expected 0 (off)"},
+      Bad{{"--min-p", "-0.1"}, "--min-p is -0.1, expected a number from 0 to 1"},
       Bad{{"--min-p", "2"}, "--min-p is 2, expected a number"},
       Bad{{"--strict=false"}, "--strict is given the value \"false\", expected no value"},
       Bad{{"--no-speculation=0"}, "--no-speculation is given the value \"0\""},
       Bad{{"--text", ""}, "--text is empty"}, Bad{{"--constraint="}, "--constraint is empty"},
-      Bad{{"--trace", "t.json"}, "--trace is t.json, expected no file"},
+      Bad{{"--logprobs", "129"}, "--logprobs is 129, expected an integer in [0, 128]"},
+      Bad{{"--logprobs=-1"}, "--logprobs is -1"}, Bad{{"--logprobs="}, "--logprobs is empty"},
+      Bad{{"--trace", ""}, "--trace is empty"},
+      Bad{{"--trace", "/not/there/t.json"}, "/not/there/t.json"},
+      Bad{{"--text", "same", "--trace", "./same"}, "--trace is ./same, expected another file"},
       Bad{{"--bias", "the"}, "--bias[0] is \"the\""},
       Bad{{"--bias", "the=1", "--bias", "=1"}, "--bias[1] is \"=1\""},
       Bad{{"--bias", "the=nan"}, "the=nan"}, Bad{{"--bias", "the=1e300"}, "the=1e300"},

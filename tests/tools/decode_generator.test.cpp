@@ -9,10 +9,15 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -67,6 +72,42 @@ Texts texts_of(const std::vector<DecodeRequest>& requests) {
   return texts;
 }
 
+// The distribution that the i-th generated word was drawn from, in double, by the definitions of
+// bias, frequency penalty, temperature and top-p.
+std::vector<double> next_word_probabilities(const GeneratorSettings& settings,
+                                            const TokenHistory& history, std::size_t i) {
+  const auto generated = history.generated().first(i);
+  std::vector<TokenId> context = {0};  // a paragraph break stands before the prompt
+  context.insert(context.end(), history.prompt().begin(), history.prompt().end());
+  context.insert(context.end(), generated.begin(), generated.end());
+  context.erase(context.begin(), context.end() - std::min<std::ptrdiff_t>(3, std::ssize(context)));
+  std::vector<float> logits(static_cast<std::size_t>(corpus().vocabulary.size()));
+  models().target.score(context, logits);
+  std::vector<double> p(logits.begin(), logits.end());
+  for (const auto& [token, bias] : settings.config.logit_bias) {
+    p[static_cast<std::size_t>(token)] += bias;
+  }
+  for (const TokenId token : generated) {
+    p[static_cast<std::size_t>(token)] -= static_cast<double>(settings.config.frequency_penalty);
+  }
+  for (double& x : p) x = std::exp(x / static_cast<double>(settings.config.temperature));
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+  const double wanted =
+      static_cast<double>(settings.config.top_p) * std::accumulate(p.begin(), p.end(), 0.0);
+  double before = 0.0;
+  double kept = 0.0;
+  for (const std::size_t token : order) {
+    const double share = p[token];
+    if (before >= wanted) p[token] = 0.0;
+    before += share;
+    kept += p[token];
+  }
+  for (double& value : p) value /= kept;
+  return p;
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a seed gives the same texts on every backend and in every batch",
@@ -76,6 +117,8 @@ TEMPLATE_LIST_TEST_CASE("a seed gives the same texts on every backend and in eve
   settings.max_tokens = 30;
   settings.config.seed = 5;
   settings.config.frequency_penalty = 0.1f;
+  settings.config.top_p = 0.97f;
+  settings.config.min_p = 0.001f;
   settings.batch = 3;
   const Texts batch = texts_of(finished<TestType>(settings).requests());
   CHECK(batch[0] != batch[1]);
@@ -84,6 +127,44 @@ TEMPLATE_LIST_TEST_CASE("a seed gives the same texts on every backend and in eve
   CHECK(texts_of(finished<TestType>(settings).requests()) == Texts{batch[0]});
   settings.config.seed = 6;
   CHECK(texts_of(finished<TestType>(settings).requests()) != Texts{batch[0]});
+}
+
+TEST_CASE("a generated word's log-probability is that of its place, with drafts and without") {
+  const std::string tree = GENERATE(std::string(""), "chain:4", "2x2");
+  CAPTURE(tree);
+  GeneratorSettings settings = settings_with(tree);
+  settings.batch = 3;
+  settings.config.temperature = 0.7f;
+  settings.config.frequency_penalty = 0.2f;
+  settings.config.top_p = 0.95f;
+  settings.config.logit_bias = {{*corpus().vocabulary.find("the"), -1.0}};
+  const auto unscored = texts_of(finished<Kokkos::DefaultExecutionSpace>(settings).requests());
+  settings.most_likely = 2;
+  const auto generator = finished<Kokkos::DefaultExecutionSpace>(settings);
+  CHECK(texts_of(generator.requests()) == unscored);
+  double sum = 0.0;
+  for (const DecodeRequest& request : generator.requests()) {
+    REQUIRE(request.scores.size() == request.history.generated().size());
+    for (std::size_t i = 0; i < request.scores.size(); ++i) {
+      CAPTURE(i);
+      const auto expected = next_word_probabilities(settings, request.history, i);
+      const auto is_log_of = [](float value, double p) {
+        return std::abs(static_cast<double>(value) - std::log(p)) < 1e-4;
+      };
+      const TokenScore& score = request.scores[i];
+      sum += static_cast<double>(score.log_probability);
+      const auto token = static_cast<std::size_t>(request.history.generated()[i]);
+      CHECK(is_log_of(score.log_probability, expected[token]));
+      REQUIRE_FALSE(score.most_likely.empty());
+      REQUIRE(score.most_likely.size() <= 2);
+      for (const auto& [likely, value] : score.most_likely) {
+        CHECK(is_log_of(value, expected[static_cast<std::size_t>(likely)]));
+      }
+      CHECK(is_log_of(score.most_likely[0].second, *std::ranges::max_element(expected)));
+    }
+  }
+  CHECK(std::abs(generator.statistics().log_probability - sum) < 1e-3);
+  CHECK(generator.statistics().scored == generator.statistics().tokens);
 }
 
 TEST_CASE("a chain of four drafts has at least one accepted a step") {

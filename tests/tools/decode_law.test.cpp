@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -34,29 +35,79 @@ Vocabulary vocabulary() {
 
 struct Law {
   GenerationConfig config;
-  std::string constraint;  // empty or "words": a, b and c alone
+  std::string constraint;   // empty or "words": a, b and c alone
+  std::vector<int> prompt;  // counted by the policy llama_cpp alone
 };
+
+// Whether some two tokens of the text stand there a second time once it goes on with `token`.
+bool repeats_pair(const std::vector<int>& tokens, int token) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i] == tokens.back() && tokens[i + 1] == token) return true;
+  }
+  return false;
+}
+
+// A logit after the penalties of the policies seed and llama_cpp.
+double penalized(double x, const Law& law, const std::vector<int>& generated, int token) {
+  const GenerationConfig& config = law.config;
+  const bool by_window = config.penalty_policy == PenaltyPolicy::llama_cpp;
+  std::vector<int> counted = generated;
+  if (by_window) {
+    counted.insert(counted.begin(), law.prompt.begin(), law.prompt.end());
+    while (std::ssize(counted) > config.penalty_window) counted.erase(counted.begin());
+  }
+  const auto count = std::ranges::count(counted, token);
+  if (count == 0) return x;
+  const double subtracted =
+      config.presence_penalty + static_cast<double>(count) * config.frequency_penalty;
+  if (!by_window) x -= subtracted;
+  x = x < 0 ? x * config.repetition_penalty : x / config.repetition_penalty;
+  return by_window ? x - subtracted : x;
+}
+
+// top-k, then top-p of what it left, then min-p, renormalized. Equally probable words stand in the
+// order of their numbers.
+std::vector<double> truncated(std::vector<double> p, const GenerationConfig& config) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+  if (config.top_k > 0) {
+    for (std::size_t i = static_cast<std::size_t>(config.top_k); i < order.size(); ++i) {
+      p[order[i]] = 0.0;
+    }
+  }
+  const double all = std::accumulate(p.begin(), p.end(), 0.0);
+  double before = 0.0;
+  const double largest = p[order[0]];
+  double sum = 0.0;
+  for (const std::size_t token : order) {
+    const double share = p[token];
+    const bool kept = config.top_p == 1.0f || before < static_cast<double>(config.top_p) * all;
+    before += share;
+    if (!kept || share < static_cast<double>(config.min_p) * largest) p[token] = 0.0;
+    sum += p[token];
+  }
+  for (double& value : p) value /= sum;
+  return p;
+}
 
 // The distribution of the next token by the definitions, in double.
 std::vector<double> next_token(const Law& law, const std::vector<int>& generated) {
   std::vector<int> context = {0};
+  context.insert(context.end(), law.prompt.begin(), law.prompt.end());
   context.insert(context.end(), generated.begin(), generated.end());
   std::vector<double> p(vocabulary_size, 0.0);
-  double sum = 0.0;
   for (int token = 0; token < vocabulary_size; ++token) {
     if (!law.constraint.empty() && (token == 0 || token == 4)) continue;
+    if (law.config.no_repeat_ngram_size == 2 &&
+        repeats_pair({context.begin() + 1, context.end()}, token))
+      continue;
     double x = std::log(test::ngram_probability(text, vocabulary_size, 4, context, token));
     for (const auto& [biased, bias] : law.config.logit_bias) x += biased == token ? bias : 0.0;
-    const auto count = std::count(generated.begin(), generated.end(), token);
-    if (count > 0) {
-      x -= law.config.presence_penalty + static_cast<double>(count) * law.config.frequency_penalty;
-      x = x < 0 ? x * law.config.repetition_penalty : x / law.config.repetition_penalty;
-    }
+    x = penalized(x, law, generated, token);
     p[static_cast<std::size_t>(token)] = std::exp(x / law.config.temperature);
-    sum += p[static_cast<std::size_t>(token)];
   }
-  for (double& value : p) value /= sum;
-  return p;
+  return truncated(p, law.config);
 }
 
 // Probability of every text of `length` tokens.
@@ -115,6 +166,7 @@ void check_against(const std::map<std::vector<int>, double>& law,
 GeneratorSettings settings_for(const Law& law, const std::string& tree) {
   GeneratorSettings settings;
   settings.config = law.config;
+  settings.prompt = law.prompt;
   if (!law.constraint.empty()) {
     settings.rule =
         std::make_shared<const ConstraintRule>(parse_constraint(law.constraint, vocabulary()));
@@ -140,14 +192,40 @@ Law words() {
   return law;
 }
 
+// A window that drafts push tokens out of, and pairs that are banned along each path.
+Law recent() {
+  Law law;
+  law.config.temperature = 2.5f;
+  law.config.penalty_policy = PenaltyPolicy::llama_cpp;
+  law.config.penalty_window = 2;
+  law.prompt = {1, 2, 1};
+  law.config.presence_penalty = 0.6f;
+  law.config.frequency_penalty = 0.4f;
+  law.config.repetition_penalty = 1.5f;
+  law.config.no_repeat_ngram_size = 2;
+  return law;
+}
+
+// Each of the three limits cuts something after some text, and none of them by a hair.
+Law few() {
+  Law law = words();
+  law.constraint = "";
+  law.config.temperature = 3.0f;
+  law.config.top_k = 4;
+  law.config.top_p = 0.87f;
+  law.config.min_p = 0.2f;
+  return law;
+}
+
 }  // namespace
 
 // On one backend: the others give the same texts, which is a test of its own.
 TEST_CASE("generated texts follow the target model's law, with drafts and without") {
   // The widest tree asks for more siblings than `words` leaves tokens.
   const std::string tree = GENERATE(std::string(""), "chain:2", "2x2", "4x1");
-  const Law law = GENERATE(plain(), words());
-  CAPTURE(tree, law.constraint, law.config.temperature);
+  const Law law = GENERATE(plain(), words(), few(), recent());
+  CAPTURE(tree, law.constraint, law.config.temperature, law.config.top_k,
+          law.config.penalty_window);
   GeneratorSettings settings = settings_for(law, tree);
   settings.batch = 500;
   const NgramModel target(text, vocabulary_size, 4);

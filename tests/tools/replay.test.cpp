@@ -12,7 +12,9 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tokkos::test {
@@ -31,13 +33,13 @@ std::vector<float> random_logits(std::size_t count, std::uint32_t seed) {
 
 /// Checks one row of an output file against the plain reference.
 void check_row(const std::map<std::string, StoredTensor>& out, std::size_t row,
-               const ReferenceRow& reference, double u) {
+               const ReplayRow& reference, double u) {
   CAPTURE(row);
   const std::size_t columns = reference.logits.size();
   const auto active = static_cast<std::size_t>(reference.active_vocabulary);
   const auto edited = reference_edits(reference);
   const auto distribution =
-      reference_softmax(edited, reference.active_vocabulary, reference.temperature);
+      reference_distribution(edited, reference.active_vocabulary, reference.temperature);
   CHECK(out.at("row_status").as<std::int32_t>()[row] == distribution.status);
   const auto token = out.at("tokens").as<std::int32_t>()[row];
   const float lse = out.at("log_sum_exp").as<float>()[row];
@@ -78,11 +80,11 @@ constexpr const char* mixed_requests = R"({"active_vocab_size": 68, "requests": 
   {"id": "nothing allowed"}]})";
 
 /// The rows of mixed_requests.
-std::vector<ReferenceRow> mixed_rows(const std::vector<float>& logits,
-                                     const std::vector<std::int32_t>& mask) {
+std::vector<ReplayRow> mixed_rows(const std::vector<float>& logits,
+                                  const std::vector<std::int32_t>& mask) {
   constexpr std::size_t columns = 70;
   constexpr std::size_t words = 3;
-  std::vector<ReferenceRow> rows(7);
+  std::vector<ReplayRow> rows(7);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     rows[row].logits.assign(logits.begin() + static_cast<std::ptrdiff_t>(row * columns),
                             logits.begin() + static_cast<std::ptrdiff_t>((row + 1) * columns));
@@ -154,6 +156,40 @@ TEST_CASE("replay agrees with the plain reference on a mixed batch") {
   }
 }
 
+TEST_CASE("replay penalizes by the policy that the file names") {
+  const std::pair<const char*, ReferencePolicy> cases[] = {
+      {"seed", ReferencePolicy::seed},
+      {"openai", ReferencePolicy::openai},
+      {"hugging_face", ReferencePolicy::hugging_face},
+      {"llama_cpp", ReferencePolicy::llama_cpp}};
+  const auto logits = random_logits(7 * 70, 4);
+  const std::vector<std::int32_t> mask(7 * 3, 0x5a5a5a5a);
+  const std::vector<float> uniforms{0.0f, 0.25f, 0.5f, 0.75f, 0.5f, 0.999f, 0.5f};
+  std::set<std::string> different;
+  for (const auto& [name, policy] : cases) {
+    CAPTURE(name);
+    Replay replay;
+    replay.input.add("logits", "F32", {7, 70}, logits);
+    replay.input.add("bitmask", "I32", {7, 3}, mask);
+    replay.input.add("uniforms", "F32", {7}, uniforms);
+    replay.requests = R"({"policy": ")" + std::string(name) + "\", " + (mixed_requests + 1);
+    auto rows = mixed_rows(logits, mask);
+    for (std::size_t row = 1; row < 4; ++row) {
+      rows[row].policy = policy;
+      rows[row].prompt = {1, 2};
+      rows[row].output = {7, 8, 7, 69};
+    }
+    rows[2].output.insert(rows[2].output.end(), {7, 9});
+    rows[3].output.push_back(3);
+    const auto out = replay.run();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      check_row(out, row, rows[row], uniforms[row]);
+    }
+    different.insert(out.at("logits").bytes);
+  }
+  CHECK(different.size() == 4);
+}
+
 TEST_CASE("without uniforms replay draws by Philox from seed, position and id") {
   Replay replay;
   const auto logits = random_logits(3 * 500, 2);
@@ -169,7 +205,7 @@ TEST_CASE("without uniforms replay draws by Philox from seed, position and id") 
                             reference_philox(seed, 4, 0, 0, stream),
                             reference_philox(5, 0, 0, 0, reference_fnv(""))};
   for (std::size_t row = 0; row < 3; ++row) {
-    ReferenceRow reference;
+    ReplayRow reference;
     reference.logits.assign(logits.begin() + static_cast<std::ptrdiff_t>(row * 500),
                             logits.begin() + static_cast<std::ptrdiff_t>((row + 1) * 500));
     reference.active_vocabulary = 500;

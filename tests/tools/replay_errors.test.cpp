@@ -89,7 +89,8 @@ TEST_CASE("wrong options of replay end before anything is written") {
   CHECK_THAT(message({"--repeat", "0"}), ContainsSubstring("--repeat is 0, expected an integer"));
   CHECK_THAT(message({"--repeat", "2x"}), ContainsSubstring("--repeat is 2x"));
   CHECK_THAT(message({"--repeat", "-1"}), ContainsSubstring("--repeat is -1"));
-  CHECK_THAT(message({"--truncated"}), ContainsSubstring("--truncated"));
+  CHECK_THAT(message({"--truncated", "--no-probs"}),
+             ContainsSubstring("--truncated is given, expected one of --truncated and --no-probs"));
   CHECK_THAT(message({"--fast"}), ContainsSubstring("fast"));
   CHECK_THAT(message({"--logits"}), ContainsSubstring("logits"));
   CHECK_THAT(message({"stray"}), ContainsSubstring("argument is \"stray\""));
@@ -105,8 +106,8 @@ TEST_CASE("wrong options of replay end before anything is written") {
   for (const char* word : {"Philox", "seed", "id", "position"}) {
     CHECK_THAT(options.help(), ContainsSubstring(word));
   }
-  for (const char* option : {"--logits", "--requests", "--output", "--no-probs", "--compare",
-                             "--repeat", "--strict", "--threads"}) {
+  for (const char* option : {"--logits", "--requests", "--output", "--no-probs", "--truncated",
+                             "--compare", "--repeat", "--strict", "--threads"}) {
     CHECK_THAT(options.help(), ContainsSubstring(option));
   }
 }

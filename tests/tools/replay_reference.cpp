@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace tokkos::test {
 
@@ -21,14 +22,20 @@ float saturated(float x) {
 
 }  // namespace
 
-std::vector<float> reference_edits(const ReferenceRow& row) {
+std::vector<float> reference_edits(const ReplayRow& row) {
   std::vector<float> logits = row.logits;
   for (const auto& [token, bias] : row.bias) {
     float& x = logits[static_cast<std::size_t>(token)];
     if (!editable(x)) continue;
     x = std::isinf(bias) ? bias : (std::isinf(x + bias) ? saturated(x + bias) : x + bias);
   }
-  const bool neutral = row.presence == 0.0f && row.frequency == 0.0f && row.repetition == 1.0f;
+  if (row.policy != ReferencePolicy::seed) {
+    logits =
+        penalized_row(std::move(logits), {row.policy, row.presence, row.frequency, row.repetition},
+                      row.prompt, row.output);
+  }
+  const bool neutral = row.policy != ReferencePolicy::seed ||
+                       (row.presence == 0.0f && row.frequency == 0.0f && row.repetition == 1.0f);
   for (const auto& [token, count] : row.counts) {
     float& x = logits[static_cast<std::size_t>(token)];
     if (neutral || !editable(x)) continue;
@@ -45,8 +52,8 @@ std::vector<float> reference_edits(const ReferenceRow& row) {
   return logits;
 }
 
-ReferenceDistribution reference_softmax(const std::vector<float>& logits,
-                                        std::int64_t active_vocabulary, float temperature) {
+ReferenceDistribution reference_distribution(const std::vector<float>& logits,
+                                             std::int64_t active_vocabulary, float temperature) {
   ReferenceDistribution result;
   result.probabilities.assign(logits.size(), 0.0);
   const auto end = static_cast<std::size_t>(active_vocabulary);

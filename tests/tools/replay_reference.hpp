@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reference/penalty_policies.hpp"
+
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -10,11 +12,13 @@
 namespace tokkos::test {
 
 /// One row of a replay, written down plainly.
-struct ReferenceRow {
+struct ReplayRow {
   std::vector<float> logits;
   std::int64_t active_vocabulary = 0;
   std::vector<std::pair<std::int32_t, float>> bias;
   std::map<std::int32_t, int> counts;  ///< generated tokens and those of the path
+  ReferencePolicy policy = ReferencePolicy::seed;
+  std::vector<std::int32_t> prompt, output;  ///< what the other policies look at
   float presence = 0.0f;
   float frequency = 0.0f;
   float repetition = 1.0f;
@@ -23,7 +27,7 @@ struct ReferenceRow {
 };
 
 /// Bias, penalties, mask: float32 operations in the order of the contract.
-std::vector<float> reference_edits(const ReferenceRow& row);
+std::vector<float> reference_edits(const ReplayRow& row);
 
 struct ReferenceDistribution {
   std::vector<double> probabilities;
@@ -32,8 +36,8 @@ struct ReferenceDistribution {
 };
 
 /// Softmax of edited logits, in double.
-ReferenceDistribution reference_softmax(const std::vector<float>& logits,
-                                        std::int64_t active_vocabulary, float temperature);
+ReferenceDistribution reference_distribution(const std::vector<float>& logits,
+                                             std::int64_t active_vocabulary, float temperature);
 
 /// Whether the token is the one that u selects, up to `slack` in the cumulative probability.
 bool is_drawn(const std::vector<double>& probabilities, std::int32_t token, double u, double slack);

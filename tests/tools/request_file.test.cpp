@@ -180,28 +180,72 @@ TEST_CASE("drafts that do not fit together are refused") {
   }
 }
 
-TEST_CASE("fields of later versions are checked and refused unless they have their default") {
+TEST_CASE("truncation and log-probabilities are those of their request") {
+  const ReplayRequests requests = parse(R"({"requests":[
+    {"top_p":0.25,"top_k":7,"min_p":0.5,"logprobs":"raw","top_logprobs":128},
+    {"top_p":1,"top_k":2147483647,"min_p":1,"logprobs":"processed","num_tokens":2},
+    {"logprobs":false,"top_p":0.99999999999}]})",
+                                        4);
+  CHECK(requests.configs[0].top_p == 0.25f);
+  CHECK(requests.configs[0].top_k == 7);
+  CHECK(requests.configs[0].min_p == 0.5f);
+  CHECK(requests.configs[1].top_k == 2147483647);
+  CHECK(requests.configs[1].min_p == 1.0f);
+  CHECK(requests.configs[2].top_p == 1.0f);
+  CHECK_FALSE(requests.configs[2].has_truncation());
+  const auto& wanted = requests.log_probabilities;
+  CHECK(wanted[0].kind == tools::LogProbabilityKind::raw);
+  CHECK(wanted[0].top == 128);
+  CHECK(wanted[1].kind == tools::LogProbabilityKind::processed);
+  CHECK(wanted[1].top == 0);
+  CHECK(wanted[2].kind == tools::LogProbabilityKind::none);
+  CHECK(requests.of_rows<int>([](std::size_t request) { return request; }) ==
+        std::vector<int>{0, 1, 1, 2});
+}
+
+TEST_CASE("bad values of truncation and log-probabilities are refused by name") {
   const std::pair<const char*, const char*> cases[] = {
-      {R"("top_p":0.9)", "top_p is 0.9, expected 1 ("},
       {R"("top_p":0)", "top_p is 0, expected a number in (0, 1]"},
+      {R"("top_p":-0.5)", "top_p is -0.5, expected a number in (0, 1]"},
+      {R"("top_p":1e-60)", "top_p is 1e-60, expected a number in (0, 1]"},
       {R"("top_p":1.0000000001)", "expected a number in (0, 1]"},
-      {R"("top_k":5)", "top_k is 5, expected 0 ("},
+      {R"("top_p":"0.5")", "top_p is \"0.5\""},
       {R"("top_k":-1)", "top_k is -1, expected an integer in [0, 2147483647]"},
-      {R"("min_p":0.1)", "min_p is 0.1, expected 0 ("},
+      {R"("top_k":2147483648)", "top_k is 2147483648"},
+      {R"("top_k":1.5)", "top_k is 1.5"},
       {R"("min_p":2)", "min_p is 2, expected a number in [0, 1]"},
-      {R"("logprobs":"raw")", "logprobs is \"raw\", expected false (this"},
-      {R"("logprobs":true)", "logprobs is true, expected false (\"raw\""},
-      {R"("top_logprobs":5)", "top_logprobs is 5, expected 0 ("},
-      {R"("top_logprobs":129)", "top_logprobs is 129, expected an integer in [0, 128]"},
+      {R"("min_p":-1e-9)", "expected a number in [0, 1]"},
+      {R"("logprobs":true)", "logprobs is true, expected false, \"raw\" or \"processed\""},
+      {R"("logprobs":"cooked")", "logprobs is \"cooked\""},
+      {R"("logprobs":0)", "logprobs is 0"},
+      {R"("logprobs":null)", "logprobs is null"},
+      {R"("logprobs":"raw","top_logprobs":129)",
+       "top_logprobs is 129, expected an integer in [0, 128]"},
+      {R"("logprobs":"raw","top_logprobs":-1)", "top_logprobs is -1"},
+      {R"("top_logprobs":5)", "top_logprobs is 5, expected 0, because logprobs is false"},
   };
   for (const auto& [fields, expected] : cases) {
     CAPTURE(fields);
     CHECK_THAT(message_for(fields), ContainsSubstring(expected));
   }
-  CHECK_THAT(error_message([] { parse(R"({"policy":"openai","requests":[{}]})"); }),
-             ContainsSubstring("req.json.policy is \"openai\", expected \"seed\" (this"));
+}
+
+TEST_CASE("the file's policy is that of every request") {
+  const std::pair<const char*, PenaltyPolicy> cases[] = {
+      {"seed", PenaltyPolicy::seed},
+      {"openai", PenaltyPolicy::openai},
+      {"hugging_face", PenaltyPolicy::hugging_face},
+      {"llama_cpp", PenaltyPolicy::llama_cpp}};
+  for (const auto& [name, policy] : cases) {
+    const ReplayRequests requests =
+        parse(R"({"requests":[{},{}],"policy":")" + std::string(name) + "\"}", 2);
+    for (const GenerationConfig& config : requests.configs) CHECK(config.penalty_policy == policy);
+  }
+  CHECK(parse(R"({"requests":[{}]})").configs[0].penalty_policy == PenaltyPolicy::seed);
   CHECK_THAT(error_message([] { parse(R"({"policy":"vllm","requests":[{}]})"); }),
-             ContainsSubstring("req.json.policy is \"vllm\""));
+             ContainsSubstring("req.json.policy is \"vllm\", expected \"seed\", \"openai\""));
+  CHECK_THAT(error_message([] { parse(R"({"policy":1,"requests":[{}]})"); }),
+             ContainsSubstring("req.json.policy is 1"));
 }
 
 }  // namespace tokkos::test

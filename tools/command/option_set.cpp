@@ -29,9 +29,35 @@ cxxopts::Options declare(const CommandSyntax& syntax) {
     }
     const auto value = cxxopts::value<std::string>();
     if (!option.fallback.empty()) value->default_value(option.fallback);
+    if (!option.implied.empty()) value->implicit_value(option.implied);
     add(name, option.description, value, option.placeholder);
   }
   return declared;
+}
+
+/// Joins an option that may stand alone with the number that follows it.
+std::vector<std::string> with_joined_numbers(const std::vector<Option>& options,
+                                             std::span<const std::string> arguments) {
+  std::vector<std::string> joined;
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    joined.push_back(*word);
+    if (*word == "--") {
+      joined.insert(joined.end(), std::next(word), arguments.end());
+      break;
+    }
+    const auto option = std::ranges::find_if(
+        options, [&](const Option& known) { return *word == "--" + known.name; });
+    const auto next = std::next(word);
+    if (option == options.end() || option->placeholder.empty() || next == arguments.end()) continue;
+    const bool is_number =
+        !next->empty() && next->find_first_not_of("0123456789") == std::string::npos;
+    if (option->implied.empty()) {
+      joined.push_back(*++word);  // its value, whatever it looks like
+    } else if (is_number) {
+      joined.back() += "=" + *++word;
+    }
+  }
+  return joined;
 }
 
 /// cxxopts would take --flag=false as the flag given.
@@ -47,7 +73,7 @@ void refuse_flag_values(const std::vector<Option>& options,
       throw Error(name, std::nullopt, "given the value \"" + word->substr(name.size() + 1) + "\"",
                   "no value");
     }
-    const bool value_is_next = !option->placeholder.empty() && !joined;
+    const bool value_is_next = !option->placeholder.empty() && option->implied.empty() && !joined;
     if (value_is_next && std::next(word) != arguments.end()) ++word;
   }
 }
@@ -60,10 +86,11 @@ OptionSet::OptionSet(CommandSyntax syntax, std::span<const std::string> argument
   cxxopts::Options declared = declare(syntax);
   m_help = declared.help();
   m_options = syntax.options;
-  refuse_flag_values(m_options, arguments);
+  const std::vector<std::string> joined = with_joined_numbers(m_options, arguments);
+  refuse_flag_values(m_options, joined);
 
   std::vector<const char*> words{syntax.name.c_str()};
-  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  for (const std::string& argument : joined) words.push_back(argument.c_str());
   try {
     const auto parsed = declared.parse(static_cast<int>(words.size()), words.data());
     for (const auto& argument : parsed.arguments()) {

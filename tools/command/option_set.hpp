@@ -17,6 +17,8 @@ struct Option {
   std::string description;
   std::string fallback = {};  ///< its value where it is not given; empty: none
   bool repeats = false;       ///< whether it may be given more than once
+  /// Its value where it is given without one; then only a number may follow as the value.
+  std::string implied = {};
 };
 
 /// What a subcommand takes.

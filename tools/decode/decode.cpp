@@ -7,14 +7,18 @@
 #include "tools/decode/corpus.hpp"
 #include "tools/decode/decode_options.hpp"
 #include "tools/decode/generator.hpp"
+#include "tools/decode/score_lines.hpp"
 #include "tools/decode/text_file.hpp"
 #include "tools/io/output_file.hpp"
 
 #include <tokkos/core/error.hpp>
+#include <tokkos/engine/chrome_trace_recorder.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <system_error>
 
 namespace tokkos::tools {
 
@@ -46,6 +50,7 @@ GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corp
   settings.max_tokens = options.max_tokens;
   settings.tree = options.tree;
   settings.speculate = !options.no_speculation;
+  settings.most_likely = options.most_likely;
 
   const std::int64_t nodes = settings.speculate ? settings.tree.nodes() + 1 : 1;
   const std::int64_t step_logits = settings.batch * nodes * corpus.vocabulary.size();
@@ -81,6 +86,20 @@ void write_generated(std::ostream& file, const std::vector<Text>& texts) {
   }
 }
 
+void check_separate_files(const DecodeOptions& options) {
+  using std::filesystem::weakly_canonical;
+  if (!options.text_file) return;
+  std::error_code no_such_folder;  // which OutputFile reports
+  const auto text = weakly_canonical(*options.text_file, no_such_folder);
+  if (no_such_folder || text != weakly_canonical(*options.trace_file, no_such_folder)) return;
+  throw Error("--trace", std::nullopt, *options.trace_file, "another file than --text");
+}
+
+void report_left_out(std::ostream& out, const ChromeTraceRecorder& trace) {
+  if (trace.dropped_stages() == 0) return;
+  out << "stages left out of the trace  " << trace.dropped_stages() << '\n';
+}
+
 }  // namespace
 
 OptionSet parse_decode(std::span<const std::string> arguments) {
@@ -94,12 +113,16 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
         {"prompt", "TEXT", "Words that the text goes on from, all of them words of the files"},
         {"max-tokens", "N", "Tokens to generate per request", "128"},
         {"temperature", "T", "0 takes the most probable word", "1"},
-        {"top-p", "P", "Not available yet: 1 (off)", "1"},
-        {"top-k", "K", "Not available yet: 0 (off)", "0"},
-        {"min-p", "P", "Not available yet: 0 (off)", "0"},
+        {"top-k", "K", "Only the K most probable words may come; 0: all", "0"},
+        {"top-p", "P", "Of these, only the most probable ones that have the share P together", "1"},
+        {"min-p", "P", "Of these, only those at least P times as probable as the most probable one",
+         "0"},
         {"presence-penalty", "X", "Subtracted once from words generated before", "0"},
         {"frequency-penalty", "X", "Subtracted once per time that a word was generated", "0"},
         {"repetition-penalty", "X", "Above 1 makes words generated before less probable", "1"},
+        {"policy", "NAME", "Which words are penalized how: seed, openai, hugging_face or llama_cpp",
+         "seed"},
+        {"penalty-window", "N", "Words that policy llama_cpp looks back, -1 for all", "64"},
         {"seed", "N", "Same seed, same text", "0"},
         {"bias", "WORD=X", "Added to the logit of a word, -inf forbids it; may be repeated", "",
          true},
@@ -107,7 +130,10 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
          "words (no punctuation), sentence (ends at the first full stop), or \"pattern:ITEM ITEM "
          "...\" (a word per item; * stands for any letters, ? for one)"},
         {"no-speculation", "", "One token a step, without drafts: the same distribution"},
-        {"trace", "FILE", "Not available yet"},
+        {"logprobs", "N",
+         "Print the log-probability of each word generated and of the N most probable ones there",
+         "", false, "0"},
+        {"trace", "FILE", "Write a Chrome trace of the stages of each request to a file"},
         {"text", "FILE", "Write the generated text alone to a file"},
         {"strict", "", "Exit with status 1 if a row of logits had a bad status"}},
        "FILE..."},
@@ -118,10 +144,18 @@ void run_decode(const OptionSet& given, std::ostream& out) {
   const DecodeOptions options = read_decode_options(given);
   std::optional<OutputFile> text_file;
   if (options.text_file) text_file.emplace(*options.text_file, options.files);
+  std::optional<OutputFile> trace_file;
+  std::optional<ChromeTraceRecorder> trace;
+  if (options.trace_file) {
+    check_separate_files(options);
+    trace_file.emplace(*options.trace_file, options.files);
+    trace.emplace();
+  }
   const auto files = static_cast<std::int64_t>(options.files.size());
   std::optional<StepProgress> models(std::in_place, "models", files + 2);
   const Corpus corpus = read_corpus(options.files, [&models] { models->advance(); });
-  const GeneratorSettings settings = make_settings(options, corpus);
+  GeneratorSettings settings = make_settings(options, corpus);
+  settings.trace = trace ? &*trace : nullptr;
 
   const TokenId vocabulary = corpus.vocabulary.size();
   const NgramModel target(corpus.tokens, vocabulary, target_order);
@@ -144,12 +178,19 @@ void run_decode(const OptionSet& given, std::ostream& out) {
   if (text_file) {
     text_file->write([&texts](std::ostream& file) { write_generated(file, texts); });
   }
+  if (trace_file) trace_file->write([&trace](std::ostream& file) { trace->write(file); });
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (settings.batch > 1) out << "[" << generator.requests()[i].id << "]\n";
     out << texts[i].with_prompt << "\n\n";
+    if (!settings.most_likely) continue;
+    const DecodeRequest& request = generator.requests()[i];
+    print_scores(out, request.history.generated(), request.scores, corpus.vocabulary);
+    out << '\n';
   }
   print_table(out, generator.statistics());
+  if (trace) report_left_out(out, *trace);
   if (text_file) text_file->publish(out);
+  if (trace_file) trace_file->publish(out);
   if (options.strict && generator.statistics().bad_rows > 0) {
     throw BadStatus("rows with a bad status", std::nullopt,
                     to_text(generator.statistics().bad_rows), "none (--strict)");

@@ -3,6 +3,8 @@
 #include "tools/decode/decode_options.hpp"
 
 #include <tokkos/core/error.hpp>
+#include <tokkos/core/penalty_policy.hpp>
+#include <tokkos/kernels/top_log_probabilities.hpp>
 
 #include <cfloat>
 #include <charconv>
@@ -45,14 +47,20 @@ class Values {
                                 [&](std::int32_t n) { return n >= 1 && n <= most; });
   }
 
-  float real(const std::string& name, double least, const char* expected) const {
-    return static_cast<float>(number<double>(
-        name, expected, [&](double x) { return x >= least && x <= double{FLT_MAX}; }));
+  float real(const std::string& name, double least, double most, const char* expected) const {
+    return static_cast<float>(
+        number<double>(name, expected, [&](double x) { return x >= least && x <= most; }));
   }
 
  private:
   const OptionSet& m_options;
 };
+
+PenaltyPolicy parse_policy(const std::string& name) {
+  if (const auto policy = find_penalty_policy(name)) return *policy;
+  throw Error("--policy", std::nullopt, "\"" + name + "\"",
+              "seed, openai, hugging_face or llama_cpp");
+}
 
 std::pair<std::string, double> parse_bias(const std::string& text, std::int64_t index) {
   const std::size_t equals = text.rfind('=');
@@ -65,24 +73,12 @@ std::pair<std::string, double> parse_bias(const std::string& text, std::int64_t 
   return {text.substr(0, equals), *value};
 }
 
-// Truncation and traces are checked like everything else, and must be off.
-void check_unavailable(const OptionSet& options) {
-  const Values values(options);
-  const auto off = [](const char* name, const std::string& value, const char* expected) {
-    throw Error(std::string("--") + name, std::nullopt, value, expected);
-  };
-  const auto in_unit = [](double x) { return x >= 0.0 && x <= 1.0; };
-  const auto top_p = values.number<double>("top-p", "a number above 0 and at most 1",
-                                           [](double x) { return x > 0.0 && x <= 1.0; });
-  if (top_p != 1.0) off("top-p", values.text("top-p"), "1 (off): truncation is not available yet");
-  const auto top_k = values.number<std::int32_t>("top-k", "an integer of at least 0",
-                                                 [](std::int32_t k) { return k >= 0; });
-  if (top_k != 0) off("top-k", values.text("top-k"), "0 (off): truncation is not available yet");
-  const auto min_p = values.number<double>("min-p", "a number from 0 to 1", in_unit);
-  if (min_p != 0.0) off("min-p", values.text("min-p"), "0 (off): truncation is not available yet");
-  if (options.has("trace")) {
-    off("trace", options.required("trace"), "no file: traces are not available yet");
-  }
+void read_truncation(const Values& values, GenerationConfig& config) {
+  constexpr double least = std::numeric_limits<float>::denorm_min();
+  config.top_p = values.real("top-p", least, 1.0, "a number above 0 and at most 1");
+  config.top_k = values.number<std::int32_t>("top-k", "an integer of at least 0",
+                                             [](std::int32_t k) { return k >= 0; });
+  config.min_p = values.real("min-p", 0.0, 1.0, "a number from 0 to 1");
 }
 
 }  // namespace
@@ -90,17 +86,26 @@ void check_unavailable(const OptionSet& options) {
 DecodeOptions read_decode_options(const OptionSet& given) {
   const Values values(given);
   DecodeOptions options;
-  constexpr double lowest = -FLT_MAX;
+  constexpr double largest = FLT_MAX;
   options.files = given.operands();
   options.batch = values.count("batch", 1024);
   options.tree = parse_tree_shape(values.text("tree"));
   options.prompt = given.value("prompt").value_or("");
   options.max_tokens = values.count("max-tokens", 1 << 24);
-  options.config.temperature = values.real("temperature", 0.0, "a finite number of at least 0");
-  options.config.presence_penalty = values.real("presence-penalty", lowest, "a finite number");
-  options.config.frequency_penalty = values.real("frequency-penalty", lowest, "a finite number");
-  options.config.repetition_penalty = values.real(
-      "repetition-penalty", std::numeric_limits<float>::denorm_min(), "a finite number above 0");
+  options.config.temperature =
+      values.real("temperature", 0.0, largest, "a finite number of at least 0");
+  options.config.presence_penalty =
+      values.real("presence-penalty", -largest, largest, "a finite number");
+  options.config.frequency_penalty =
+      values.real("frequency-penalty", -largest, largest, "a finite number");
+  options.config.repetition_penalty =
+      values.real("repetition-penalty", std::numeric_limits<float>::denorm_min(), largest,
+                  "a finite number above 0");
+  read_truncation(values, options.config);
+  options.config.penalty_policy = parse_policy(values.text("policy"));
+  options.config.penalty_window =
+      values.number<std::int32_t>("penalty-window", "an integer of at least -1",
+                                  [](std::int32_t length) { return length >= -1; });
   options.config.seed = values.number<std::uint64_t>("seed", "an integer from 0 to 2^64 - 1",
                                                      [](std::uint64_t) { return true; });
   for (const std::string& bias : given.values("bias")) {
@@ -111,7 +116,11 @@ DecodeOptions read_decode_options(const OptionSet& given) {
   if (given.has("text")) options.text_file = given.required("text");
   options.no_speculation = given.has("no-speculation");
   options.strict = given.has("strict");
-  check_unavailable(given);
+  if (given.has("trace")) options.trace_file = given.required("trace");
+  if (given.has("logprobs")) {
+    options.most_likely = static_cast<std::int32_t>(
+        parse_integer("--logprobs", values.text("logprobs"), 0, max_top_tokens));
+  }
   if (options.files.empty()) {
     throw Error("FILE", std::nullopt, "missing", "at least one file of UTF-8 text");
   }

@@ -26,6 +26,9 @@ struct DecodeOptions {
   std::int32_t max_tokens = 1;
   std::optional<std::string> constraint;
   std::optional<std::string> text_file;
+  std::optional<std::string> trace_file;
+  std::optional<std::int32_t>
+      most_likely;  ///< --logprobs: words to list with each; none: not given
   bool no_speculation = false;
   bool strict = false;
 };

@@ -2,22 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tools/decode/drafter.hpp"
+#include "tools/decode/model_rows.hpp"
 #include "tools/decode/ngram_model.hpp"
-#include "tools/decode/sibling_rows.hpp"
 #include "tools/decode/statistics.hpp"
 #include "tools/decode/step_batch.hpp"
+#include "tools/decode/token_scorer.hpp"
 #include "tools/decode/tree_shape.hpp"
 
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/logit_processor.hpp>
-#include <tokkos/engine/sampler.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tokkos::tools {
@@ -31,6 +34,11 @@ struct GeneratorSettings {
   std::int32_t max_tokens = 1;  ///< per request
   TreeShape tree;
   bool speculate = true;
+  /// Where log-probabilities are wanted: of how many of the most likely tokens, beside those of the
+  /// generated ones.
+  std::optional<std::int32_t> most_likely = {};
+  /// Gets the stages of every step; not owned, may be null.
+  EventTraceRecorder* trace = nullptr;
 };
 
 /// Generates texts of a target model, request-0, request-1, ..., step by step: with draft trees of
@@ -46,22 +54,21 @@ class Generator {
             const GeneratorSettings& settings)
       : m_space(space),
         m_target(target),
-        m_draft(draft),
         m_settings(settings),
         m_rows_per_request(settings.speculate ? settings.tree.nodes() + 1 : 1),
-        m_processor(space, rows(), target.vocabulary()),
-        m_sampler(space, rows(), target.vocabulary()),
-        m_verifier(space, rows(), target.vocabulary()),
+        m_processor(space, rows(), target.vocabulary(), std::nullopt, settings.trace),
+        m_verifier(space, rows(), target.vocabulary(), settings.trace),
         m_batch(settings.config),
-        m_model_rows(allocate("tokkos::decode::model_rows", rows())),
+        m_logits(space, "tokkos::decode::logits", rows(), target.vocabulary()),
         m_tokens("tokkos::decode::tokens", static_cast<std::size_t>(rows())) {
-    if (settings.speculate) {
-      const std::int64_t parents = settings.tree.width(settings.tree.children.size() - 1);
-      m_draft_rows = allocate("tokkos::decode::draft_rows", parents * settings.batch);
-      m_draft_probs = allocate("tokkos::decode::draft_probs", rows());
+    if (settings.speculate)
+      m_drafter.emplace(space, draft, settings.tree, settings.batch, settings.trace);
+    if (settings.most_likely) {
+      m_scorer.emplace(space, settings.config, rows(), target.vocabulary(), *settings.most_likely);
+      m_probabilities =
+          ModelRows<ExecutionSpace>(space, "tokkos::decode::probabilities",
+                                    settings.speculate ? rows() : 0, target.vocabulary());
     }
-    m_host_model_rows = Kokkos::create_mirror_view(m_model_rows);
-    m_host_draft_rows = Kokkos::create_mirror_view(m_draft_rows);
     for (std::int32_t i = 0; i < settings.batch; ++i) {
       DecodeRequest& request = m_requests.emplace_back();
       request.id = "request-" + std::to_string(i);
@@ -84,168 +91,102 @@ class Generator {
   const Statistics& statistics() const { return m_statistics; }
 
  private:
-  using Rows = Kokkos::View<float**, Kokkos::LayoutRight, memory_space>;
-  using HostRows = typename Rows::host_mirror_type;
+  using Logits = Matrix<float, memory_space>;
+  using Outputs = StepOutputs<memory_space>;
 
   std::int64_t rows() const { return std::int64_t{m_settings.batch} * m_rows_per_request; }
 
-  Rows allocate(const std::string& label, std::int64_t row_count) const {
-    return Rows(Kokkos::view_alloc(Kokkos::WithoutInitializing, m_space, label),
-                static_cast<std::size_t>(row_count),
-                static_cast<std::size_t>(m_target.vocabulary()));
-  }
-
-  static Matrix<float, memory_space> first_rows(const Rows& all, std::size_t count) {
-    const Kokkos::LayoutStride layout(count, all.extent(1), all.extent(1), 1);
-    return Matrix<float, memory_space>(all.data(), layout);
-  }
-
-  // Host backends write the rows in place; a device gets them by one copy.
-  void score(const NgramModel& model, std::size_t count, const Rows& all, const HostRows& host) {
-    m_batch.score(model, host.data());
-    if (static_cast<const void*>(host.data()) != static_cast<const void*>(all.data())) {
-      const auto chosen = std::pair<std::size_t, std::size_t>(0, count);
-      Kokkos::deep_copy(m_space, Kokkos::subview(all, chosen, Kokkos::ALL),
-                        Kokkos::subview(host, chosen, Kokkos::ALL));
-      m_space.fence("tokkos::decode::upload");
+  // The target's logits of a step, which is prepared before the model runs.
+  Logits prepare_and_score(const StepRequests& requests, std::size_t count) {
+    {
+      const StageTimer timer(m_statistics, Stage::preparation);
+      m_processor.prepare(static_cast<std::int64_t>(count), requests,
+                          {.store_mask = m_scorer.has_value()});
+      m_statistics.add_staged(m_processor.staged_bytes());
     }
-    m_statistics.logits += static_cast<std::int64_t>(count) * m_target.vocabulary();
-  }
-
-  void count_staged(std::size_t bytes) {
-    m_statistics.staged_bytes += static_cast<std::int64_t>(bytes);
-  }
-
-  void update(const Matrix<float, memory_space>& logits, const StepRequests& requests) {
-    m_processor.inplace_update_logits(logits, requests);
-    count_staged(m_processor.staged_bytes());
-    m_space.fence("tokkos::decode::update_logits");
-  }
-
-  void softmax(const Matrix<float, memory_space>& logits, const StepRequests& requests) {
-    m_processor.compute_probs_from_logits(logits, requests, logits);
-    count_staged(m_processor.staged_bytes());
-    m_space.fence("tokkos::decode::softmax");
-  }
-
-  template <class T>
-  std::vector<T> to_host(const Kokkos::View<T*, memory_space>& view, std::size_t count) {
-    std::vector<T> values(count);
-    Kokkos::deep_copy(m_space, Kokkos::View<T*, Kokkos::HostSpace>(values.data(), count),
-                      Kokkos::subview(view, std::pair<std::size_t, std::size_t>(0, count)));
-    m_space.fence("tokkos::decode::download");
-    return values;
+    const StageTimer timer(m_statistics, Stage::target_logits);
+    return m_logits.score(m_space, m_batch, m_target, count, m_statistics);
   }
 
   void step_with_drafts() {
-    std::vector<std::int32_t> parents = {-1};
-    std::int32_t first_child = 0;
-    for (std::size_t depth = 0; depth < m_settings.tree.children.size(); ++depth) {
-      draft_level(parents, first_child, static_cast<std::int32_t>(depth));
-      const auto drawn = static_cast<std::size_t>(m_settings.tree.children[depth]) * parents.size();
-      parents.resize(drawn);
-      std::iota(parents.begin(), parents.end(), first_child);
-      first_child += static_cast<std::int32_t>(drawn);
-    }
-    verify_drafts();
-  }
-
-  // Draws all children of the nodes `parents`, first the first child of each, then the second...
-  void draft_level(const std::vector<std::int32_t>& parents, std::int32_t first_child,
-                   std::int32_t depth) {
-    const std::size_t count = m_batch.size() * parents.size();
-    const auto width = static_cast<std::int32_t>(parents.size());
-    const StepRequests requests = m_batch.rows(parents);
-    const Matrix<float, memory_space> remaining = first_rows(m_draft_rows, count);
-    {
-      const StageTimer timer(m_statistics, Stage::draft_logits);
-      score(m_draft, count, m_draft_rows, m_host_draft_rows);
-    }
-    {
-      const StageTimer timer(m_statistics, Stage::draft_probabilities);
-      m_processor.process(remaining, requests, {.probabilities = remaining});
-      count_staged(m_processor.staged_bytes());
-      m_space.fence("tokkos::decode::draft_probabilities");
-    }
-    const StageTimer timer(m_statistics, Stage::draft_draws);
-    const auto tokens = vector_of<TokenId, memory_space>(m_tokens.data(), count);
-    for (std::int32_t i = 0; i < m_settings.tree.children[static_cast<std::size_t>(depth)]; ++i) {
-      const std::int32_t child = first_child + i * width;
-      m_sampler.sample_from_probabilities(
-          remaining, m_batch.draft_uniforms(child, parents.size(), depth + 1), tokens);
-      count_staged(m_sampler.staged_bytes());
-      store_and_exclude(m_space, remaining, tokens, {width, m_rows_per_request, child + 1},
-                        Matrix<float, memory_space>(m_draft_probs));
-      m_batch.add_children(parents, to_host(m_tokens, count));
-    }
-  }
-
-  void verify_drafts() {
+    m_drafter->draw(m_batch, m_processor, m_statistics);
     std::vector<std::int32_t> nodes(static_cast<std::size_t>(m_rows_per_request));
     std::iota(nodes.begin(), nodes.end(), -1);
     const std::size_t count = m_batch.size() * nodes.size();
     const StepRequests requests = m_batch.rows(std::move(nodes));
-    const Matrix<float, memory_space> probabilities = first_rows(m_model_rows, count);
+    const Logits logits = prepare_and_score(requests, count);
+    const Logits probabilities = m_scorer ? m_probabilities.first(count) : logits;
     {
-      const StageTimer timer(m_statistics, Stage::target_logits);
-      score(m_target, count, m_model_rows, m_host_model_rows);
-    }
-    {
-      const StageTimer timer(m_statistics, Stage::update_logits);
-      update(probabilities, requests);
-    }
-    {
-      const StageTimer timer(m_statistics, Stage::softmax);
-      softmax(probabilities, requests);
+      const StageTimer timer(m_statistics, Stage::target_probabilities);
+      m_processor.process(logits, distributions_of(m_batch, probabilities));
+      m_space.fence("tokkos::decode::probabilities");
     }
     std::vector<VerifiedDraft> verified;
     {
       const StageTimer timer(m_statistics, Stage::verification);
-      verified = m_verifier.verify(probabilities, first_rows(m_draft_probs, count), m_batch.trees(),
+      verified = m_verifier.verify(probabilities, m_drafter->probabilities(count), m_batch.trees(),
                                    verify_uniforms(requests), m_batch.ids());
-      count_staged(m_verifier.staged_bytes());
+      m_statistics.add_staged(m_verifier.staged_bytes());
     }
-    const StageTimer timer(m_statistics, Stage::commit);
+    DrawnTokens drawn;
     for (std::size_t i = 0; i < verified.size(); ++i) {
-      commit(m_batch.request(i), verified[i].tokens, verified[i].accepted_nodes.size());
+      auto row = static_cast<std::int32_t>(i) * m_rows_per_request;
+      const std::int32_t first_node = row + 1;
+      for (std::size_t j = 0; j < verified[i].tokens.size(); ++j) {
+        drawn.add(row, verified[i].tokens[j]);
+        const auto& nodes_of_path = verified[i].accepted_nodes;
+        if (j < nodes_of_path.size()) row = first_node + nodes_of_path[j];
+      }
+    }
+    const std::vector<TokenScore> scores = score(logits, drawn);
+    const StageTimer timer(m_statistics, Stage::commit);
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < verified.size(); ++i) {
+      commit(m_batch.request(i), verified[i].tokens, verified[i].accepted_nodes.size(),
+             std::span(scores).subspan(m_scorer ? begin : 0));
+      begin += verified[i].tokens.size();
     }
   }
 
   void step_without_drafts() {
     const std::size_t count = m_batch.size();
-    const StepRequests requests = m_batch.rows();
-    const Matrix<float, memory_space> logits = first_rows(m_model_rows, count);
-    {
-      const StageTimer timer(m_statistics, Stage::target_logits);
-      score(m_target, count, m_model_rows, m_host_model_rows);
-    }
-    {
-      const StageTimer timer(m_statistics, Stage::update_logits);
-      update(logits, requests);
-    }
+    const Logits logits = prepare_and_score(m_batch.rows(), count);
     std::vector<TokenId> tokens;
     {
       const StageTimer timer(m_statistics, Stage::sampling);
-      m_sampler.sample_from_logits(logits, requests,
-                                   vector_of<TokenId, memory_space>(m_tokens.data(), count));
-      count_staged(m_sampler.staged_bytes());
-      tokens = to_host(m_tokens, count);
+      Outputs outputs;
+      outputs.tokens = vector_of<TokenId, memory_space>(m_tokens.data(), count);
+      m_processor.process(logits, outputs);
+      tokens = to_host(m_space, m_tokens, count);
     }
+    DrawnTokens drawn;
+    for (std::size_t i = 0; i < count; ++i) drawn.add(static_cast<std::int32_t>(i), tokens[i]);
+    const std::vector<TokenScore> scores = score(logits, drawn);
     const StageTimer timer(m_statistics, Stage::commit);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t usable = tokens[i] >= 0 ? 1 : 0;
-      commit(m_batch.request(i), std::span<const TokenId>(tokens).subspan(i, usable), 0);
+      commit(m_batch.request(i), std::span<const TokenId>(tokens).subspan(i, usable), 0,
+             std::span(scores).subspan(m_scorer ? i : 0));
     }
   }
 
+  // One score per token, or none at all where none are wanted.
+  std::vector<TokenScore> score(const Logits& logits, const DrawnTokens& drawn) {
+    if (!m_scorer) return {};
+    const StageTimer timer(m_statistics, Stage::log_probabilities);
+    return m_scorer->score(logits, drawn);
+  }
+
   // `tokens` are `accepted` drafts and then the bonus token; without one the request can't go on.
-  void commit(DecodeRequest& request, std::span<const TokenId> tokens, std::size_t accepted) {
+  void commit(DecodeRequest& request, std::span<const TokenId> tokens, std::size_t accepted,
+              std::span<const TokenScore> scores) {
     const bool stuck = tokens.size() == accepted;
     for (std::size_t i = 0; i < tokens.size() && !request.finished; ++i) {
       request.history.commit(tokens[i]);
       if (request.constraint) request.constraint->accept(tokens[i]);
       ++m_statistics.tokens;
       m_statistics.accepted += i < accepted ? 1 : 0;
+      if (m_scorer) keep_score(request, scores[i]);
       request.finished =
           request.history.generated().size() == static_cast<std::size_t>(m_settings.max_tokens) ||
           (request.constraint && request.constraint->finished());
@@ -256,21 +197,25 @@ class Generator {
     }
   }
 
+  void keep_score(DecodeRequest& request, const TokenScore& score) {
+    request.scores.push_back(score);
+    ++m_statistics.scored;
+    m_statistics.log_probability += static_cast<double>(score.log_probability);
+  }
+
   ExecutionSpace m_space;
   const NgramModel& m_target;
-  const NgramModel& m_draft;
   GeneratorSettings m_settings;
   std::int32_t m_rows_per_request;
   LogitProcessor<ExecutionSpace> m_processor;
-  Sampler<ExecutionSpace> m_sampler;
   DraftVerifier<ExecutionSpace> m_verifier;
+  std::optional<Drafter<ExecutionSpace>> m_drafter;
+  std::optional<TokenScorer<ExecutionSpace>> m_scorer;
   StepBatch m_batch;
   std::vector<DecodeRequest> m_requests;
-  Rows m_model_rows;   // [batch * rows per request, V] logits, then probabilities in place
-  Rows m_draft_rows;   // [batch * parents of a level, V] the same of the draft model
-  Rows m_draft_probs;  // [batch * rows per request, V]
-  HostRows m_host_model_rows;
-  HostRows m_host_draft_rows;
+  // [batch * rows per request, V]: logits, which probabilities replace unless tokens are scored.
+  ModelRows<ExecutionSpace> m_logits;
+  ModelRows<ExecutionSpace> m_probabilities;
   Kokkos::View<TokenId*, memory_space> m_tokens;
   Statistics m_statistics;
 };

@@ -15,15 +15,18 @@ namespace tokkos::tools {
 namespace {
 
 constexpr std::array<const char*, stage_count> stage_names = {
-    "time draft model",        "time draft softmax", "time draft draws",
-    "time target model",       "time update logits", "time softmax",
-    "time draft verification", "time sampling",      "time commit",
+    "time draft model",        "time draft edits and softmax",
+    "time draft draws",        "time preparation",
+    "time target model",       "time edits and softmax",
+    "time draft verification", "time edits and sampling",
+    "time log-probabilities",  "time commit",
 };
 
 // Everything but the models themselves and the commit.
 constexpr std::array library_stages = {Stage::draft_probabilities, Stage::draft_draws,
-                                       Stage::update_logits,       Stage::softmax,
-                                       Stage::verification,        Stage::sampling};
+                                       Stage::preparation,         Stage::target_probabilities,
+                                       Stage::verification,        Stage::sampling,
+                                       Stage::log_probabilities};
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -55,6 +58,11 @@ void print_table(std::ostream& out, const Statistics& statistics) {
   lines.emplace_back("accepted drafts per step",
                      formatted("%.3f", ratio(static_cast<double>(statistics.accepted),
                                              static_cast<double>(statistics.request_steps))));
+  if (statistics.scored > 0) {
+    lines.emplace_back("mean log-probability",
+                       formatted("%.4f", ratio(statistics.log_probability,
+                                               static_cast<double>(statistics.scored))));
+  }
   for (std::size_t i = 0; i < stage_count; ++i) {
     if (seconds[i] > 0.0) lines.emplace_back(stage_names[i], duration(seconds[i], total));
   }

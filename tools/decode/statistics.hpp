@@ -15,14 +15,15 @@ enum class Stage {
   draft_logits,
   draft_probabilities,
   draft_draws,
+  preparation,
   target_logits,
-  update_logits,
-  softmax,
+  target_probabilities,
   verification,
   sampling,
+  log_probabilities,
   commit,
 };
-inline constexpr std::size_t stage_count = 9;
+inline constexpr std::size_t stage_count = 10;
 
 /// What a run of the generator counted and measured.
 struct Statistics {
@@ -33,7 +34,11 @@ struct Statistics {
   std::int64_t bad_rows = 0;       ///< rows that should have given a token and did not
   std::int64_t logits = 0;         ///< that went through the library, of both models
   std::int64_t staged_bytes = 0;
+  std::int64_t scored = 0;       ///< committed tokens whose log-probability is known
+  double log_probability = 0.0;  ///< sum of theirs
   std::array<double, stage_count> seconds{};
+
+  void add_staged(std::size_t bytes) { staged_bytes += static_cast<std::int64_t>(bytes); }
 };
 
 /// Adds the time that it lives to one stage.

@@ -4,6 +4,7 @@
 
 #include "tools/decode/constraint.hpp"
 #include "tools/decode/ngram_model.hpp"
+#include "tools/decode/token_score.hpp"
 
 #include <tokkos/request/step_requests.hpp>
 
@@ -22,6 +23,7 @@ struct DecodeRequest {
   TokenHistory history;
   std::optional<Constraint> constraint;
   bool finished = false;
+  std::vector<TokenScore> scores;  ///< of each generated token, if they are wanted
 };
 
 /// The requests of one step with their draft trees, all of the same shape.
@@ -33,6 +35,8 @@ class StepBatch {
   void begin(std::span<DecodeRequest> requests);
 
   std::size_t size() const { return m_active.size(); }
+  /// Whether the requests draw from fewer than all words.
+  bool truncates() const { return m_config.has_truncation(); }
   DecodeRequest& request(std::size_t i) { return *m_active[i]; }
   std::span<const std::string> ids() const { return m_ids; }
   std::span<const DraftTree> trees() const { return m_trees; }

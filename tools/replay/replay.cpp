@@ -40,6 +40,16 @@ std::vector<OutputTensor> output_tensors(const ReplayResult& result, bool with_p
   add("tokens", result.tokens, {rows});
   add("row_status", result.row_status, {rows});
   add("log_sum_exp", result.log_sum_exp, {rows});
+  if (result.truncated_probabilities) {
+    add("truncated_probs", *result.truncated_probabilities,
+        {rows, static_cast<std::int64_t>(result.truncated_probabilities->extent(1))});
+  }
+  if (result.logprobs) add("logprobs", *result.logprobs, {rows});
+  if (result.top_tokens) {
+    const auto columns = static_cast<std::int64_t>(result.top_tokens->extent(1));
+    add("top_logprobs", *result.top_logprobs, {rows, columns});
+    add("top_tokens", *result.top_tokens, {rows, columns});
+  }
   return tensors;
 }
 
@@ -80,9 +90,11 @@ OptionSet parse_replay(std::span<const std::string> arguments) {
        {{"logits", "IN.safetensors",
          "logits [n,V] F32, F16 or BF16; optionally bitmask I32 [n,words], uniforms F32 [n]"},
         {"requests", "REQ.json", "The requests that own the rows"},
-        {"output", "OUT.safetensors", "Receives logits, probs, tokens, row_status, log_sum_exp"},
+        {"output", "OUT.safetensors",
+         "Receives logits, probs, tokens, row_status, log_sum_exp, and where requests ask for them "
+         "logprobs, top_logprobs, top_tokens"},
         {"no-probs", "", "Leave logits and probs out and take the token-only path"},
-        {"truncated", "", "Add truncated_probs (not in this version)"},
+        {"truncated", "", "Add truncated_probs: after top_k, top_p and min_p"},
         {"compare", "FILE", "Print the first and the worst disagreement with each tensor of FILE"},
         {"repeat", "K", "Run K times and print timings"},
         {"strict", "", "Exit with status 1 if a row has a bad status"}}},
@@ -91,12 +103,13 @@ OptionSet parse_replay(std::span<const std::string> arguments) {
 
 void run_replay(const OptionSet& options, std::ostream& out) {
   const std::string output_name = options.required("output");
-  if (options.has("truncated")) {
-    throw Error("--truncated", std::nullopt, "given",
-                "no such option (this version does not truncate)");
-  }
   ReplayOptions replay_options;
   replay_options.probabilities = !options.has("no-probs");
+  replay_options.truncated_probabilities = options.has("truncated");
+  if (replay_options.truncated_probabilities && !replay_options.probabilities) {
+    throw Error("--truncated", std::nullopt, "given",
+                "one of --truncated and --no-probs, which leaves all large tensors out");
+  }
   if (const auto repeat = options.value("repeat")) {
     replay_options.repeat = static_cast<int>(parse_integer("--repeat", *repeat, 1, 1'000'000));
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,11 +35,18 @@ struct ReplayResult {
   HostVector<TokenId> tokens;
   HostVector<std::int32_t> row_status;
   HostVector<float> log_sum_exp;
+  // What the options or a request ask for:
+  std::optional<HostMatrix<float>> truncated_probabilities;  ///< [n, V]
+  std::optional<HostVector<float>> logprobs;                 ///< [n]
+  std::optional<HostMatrix<float>> top_logprobs;             ///< [n, k]
+  std::optional<HostMatrix<TokenId>> top_tokens;             ///< [n, k]
 };
 
 struct ReplayOptions {
   /// False: the token-only path, which writes nothing of size rows x vocabulary; the same tokens.
   bool probabilities = true;
+  /// Whether the probabilities after truncation are wanted as well.
+  bool truncated_probabilities = false;
   /// How often the step runs, on the recorded logits each time.
   int repeat = 1;
 };

@@ -3,6 +3,7 @@
 #include "tools/replay/request_fields.hpp"
 
 #include <tokkos/core/error.hpp>
+#include <tokkos/kernels/top_log_probabilities.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -49,27 +50,6 @@ std::vector<std::pair<TokenId, double>> read_logit_bias(const JsonObject& reques
   return entries;
 }
 
-/// Range and default of the fields that arrive with truncation and log-probabilities.
-void check_later_fields(const JsonObject& request) {
-  const double top_p = request.number("top_p", 1.0, "a number in (0, 1]");
-  request.require(top_p > 0.0 && top_p <= 1.0, "top_p", "a number in (0, 1]");
-  request.require(top_p == 1.0, "top_p", "1 (this version does not truncate)");
-  const auto top_k = request.integer("top_k", 0, 0, std::numeric_limits<std::int32_t>::max());
-  request.require(top_k == 0, "top_k", "0 (this version does not truncate)");
-  const double min_p = request.number("min_p", 0.0, "a number in [0, 1]");
-  request.require(min_p >= 0.0 && min_p <= 1.0, "min_p", "a number in [0, 1]");
-  request.require(min_p == 0.0, "min_p", "0 (this version does not truncate)");
-
-  const json* logprobs = request.find("logprobs");
-  const bool known =
-      !logprobs || *logprobs == false || *logprobs == "raw" || *logprobs == "processed";
-  request.require(known, "logprobs", "false (\"raw\" and \"processed\" in a later version)");
-  request.require(!logprobs || *logprobs == false, "logprobs",
-                  "false (this version has no log-probabilities)");
-  const auto top_logprobs = request.integer("top_logprobs", 0, 0, 128);
-  request.require(top_logprobs == 0, "top_logprobs", "0 (this version has no log-probabilities)");
-}
-
 }  // namespace
 
 GenerationConfig read_generation_config(const JsonObject& request, std::int64_t vocabulary) {
@@ -83,14 +63,32 @@ GenerationConfig read_generation_config(const JsonObject& request, std::int64_t 
   GenerationConfig config;
   config.temperature = read("temperature", 1.0f, "a finite float32, 0 or more",
                             [](double number) { return number >= 0.0; });
+  config.top_p = read("top_p", 1.0f, "a number in (0, 1]",
+                      [](double number) { return number > 0.0 && number <= 1.0; });
+  config.top_k = static_cast<std::int32_t>(
+      request.integer("top_k", 0, 0, std::numeric_limits<std::int32_t>::max()));
+  config.min_p = read("min_p", 0.0f, "a number in [0, 1]",
+                      [](double number) { return number >= 0.0 && number <= 1.0; });
   config.presence_penalty = read("presence_penalty", 0.0f, "a finite float32", any);
   config.frequency_penalty = read("frequency_penalty", 0.0f, "a finite float32", any);
   config.repetition_penalty = read("repetition_penalty", 1.0f, "a finite float32 above 0",
                                    [](double number) { return number > 0.0; });
   config.logit_bias = read_logit_bias(request, vocabulary);
   config.seed = request.unsigned_integer("seed", 0);
-  check_later_fields(request);
   return config;
+}
+
+LogProbabilityRequest read_log_probability_request(const JsonObject& request) {
+  LogProbabilityRequest wanted;
+  if (const json* kind = request.find("logprobs"); kind && *kind != false) {
+    request.require(*kind == "raw" || *kind == "processed", "logprobs",
+                    "false, \"raw\" or \"processed\"");
+    wanted.kind = *kind == "raw" ? LogProbabilityKind::raw : LogProbabilityKind::processed;
+  }
+  wanted.top = static_cast<std::int32_t>(request.integer("top_logprobs", 0, 0, max_top_tokens));
+  request.require(wanted.top == 0 || wanted.kind != LogProbabilityKind::none, "top_logprobs",
+                  "0, because logprobs is false");
+  return wanted;
 }
 
 }  // namespace tokkos::tools

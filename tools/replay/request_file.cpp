@@ -3,6 +3,7 @@
 #include "tools/replay/request_file.hpp"
 
 #include <tokkos/core/error.hpp>
+#include <tokkos/core/penalty_policy.hpp>
 #include <tokkos/core/types.hpp>
 
 #include "tools/io/checked_json.hpp"
@@ -17,12 +18,11 @@ namespace {
 
 using nlohmann::json;
 
-void read_policy(const JsonObject& file) {
-  const std::string policy = file.text("policy", "seed");
-  const auto known = {"seed", "openai", "hugging_face", "llama_cpp"};
-  file.require(std::ranges::find(known, policy) != known.end(), "policy",
-               "\"seed\" (or \"openai\", \"hugging_face\", \"llama_cpp\" in a later version)");
-  file.require(policy == "seed", "policy", "\"seed\" (this version has no other policy)");
+PenaltyPolicy read_policy(const JsonObject& file) {
+  const auto policy = find_penalty_policy(file.text("policy", "seed"));
+  file.require(policy.has_value(), "policy",
+               "\"seed\", \"openai\", \"hugging_face\" or \"llama_cpp\"");
+  return *policy;
 }
 
 DraftTree read_draft(const JsonObject& request, std::int64_t num_tokens, std::int64_t vocabulary,
@@ -72,6 +72,7 @@ void read_request(const JsonObject& request, std::int64_t rows, std::int64_t voc
                       "top_logprobs"});
   requests.ids.push_back(request.text("id", ""));
   requests.configs.push_back(read_generation_config(request, vocabulary));
+  requests.log_probabilities.push_back(read_log_probability_request(request));
 
   TokenHistory history(request.integers("prompt_token_ids", 0, vocabulary - 1));
   for (const TokenId token : request.integers("generated_token_ids", 0, vocabulary - 1)) {
@@ -124,7 +125,7 @@ ReplayRequests parse_request_file(const std::string& text, const std::string& fi
   const json parsed = parse_json(text, file, depth);
   const JsonObject top(parsed, file);
   top.allow_only({"active_vocab_size", "policy", "requests"});
-  read_policy(top);
+  const PenaltyPolicy policy = read_policy(top);
 
   top.require(top.find("active_vocab_size") || vocabulary <= max_active_vocabulary,
               "active_vocab_size",
@@ -143,6 +144,7 @@ ReplayRequests parse_request_file(const std::string& text, const std::string& fi
     throw Error(file + ": sum of num_tokens", std::nullopt, to_text(requests.cum_num_token.back()),
                 to_text(rows) + ", the rows of the logits");
   }
+  for (GenerationConfig& config : requests.configs) config.penalty_policy = policy;
   for (const TokenHistory& history : requests.histories) {
     requests.states.push_back({.history = &history, .mask = nullptr});
   }

@@ -7,6 +7,9 @@
 #include <tokkos/request/step_requests.hpp>
 #include <tokkos/request/token_history.hpp>
 
+#include "tools/replay/log_probability_request.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +29,17 @@ class ReplayRequests {
   /// Rows of the requests that obey their rows of the bitmask.
   std::vector<std::int32_t> masked_rows() const;
 
+  /// Each row's value: that of the request that owns it.
+  template <class T, class ValueOf>
+  std::vector<T> of_rows(const ValueOf& value_of) const {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      const auto rows = static_cast<std::size_t>(cum_num_token[i + 1] - cum_num_token[i]);
+      values.insert(values.end(), rows, static_cast<T>(value_of(i)));
+    }
+    return values;
+  }
+
   std::int64_t active_vocabulary = 0;
   std::vector<std::string> ids;
   std::vector<GenerationConfig> configs;
@@ -35,6 +49,7 @@ class ReplayRequests {
   std::vector<DraftTree> drafts;
   std::vector<std::vector<std::int32_t>> draft_rows;
   std::vector<bool> masked;
+  std::vector<LogProbabilityRequest> log_probabilities;
 };
 
 /// Reads a request file, for logits of `rows` rows of `vocabulary` tokens.

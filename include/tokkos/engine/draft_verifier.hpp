@@ -3,9 +3,12 @@
 #pragma once
 
 #include <tokkos/batch/views.hpp>
+#include <tokkos/core/logit_type.hpp>
 #include <tokkos/core/types.hpp>
+#include <tokkos/engine/acceptance_statistics.hpp>
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
+#include <tokkos/engine/verified_draft.hpp>
 #include <tokkos/request/step_requests.hpp>
 
 #include <cstdint>
@@ -13,16 +16,6 @@
 #include <vector>
 
 namespace tokkos {
-
-/// What verification says about one request.
-struct VerifiedDraft {
-  /// Accepted draft nodes, from the first after the committed tokens on.
-  std::vector<std::int32_t> accepted_nodes;
-  /// The tokens to emit: those of the accepted nodes, then the bonus token (absent if unusable).
-  std::vector<TokenId> tokens;
-  /// RowStatus bits of the tree.
-  std::int32_t status = 0;
-};
 
 /// Uniforms of a verification step.
 struct VerifyUniforms {
@@ -36,8 +29,22 @@ struct VerifyUniforms {
 /// @throws Error if the step is not valid or has no request ids
 VerifyUniforms verify_uniforms(const StepRequests& requests);
 
-/// Verifies a batch of draft trees by the lossless rule and draws the bonus tokens. One object is
-/// for one thread at a time; one that was moved from may only be destroyed or assigned to.
+/// The distributions that the draft tokens of a batch were drawn from.
+template <class MemorySpace>
+struct DraftProbabilities {
+  /// [rows, V]; empty: every token was chosen, not drawn (n-grams, top-k), and nothing is stored.
+  Matrix<const float, MemorySpace> rows = {};
+  /// [nodes], roots included (not read): row of each node, -1 for a token that was chosen. Empty:
+  /// node i of the batch has row i.
+  std::span<const std::int32_t> row_of_node = {};
+  /// Whether siblings that share a row were drawn from it without replacement (verify_draft_trees).
+  bool without_replacement = false;
+};
+
+/// Verifies a batch of draft trees and draws the bonus tokens. The nodes of the batch are, request
+/// after request, the root (the last committed token) and then its draft nodes. One upload and one
+/// download per call; of chains no links are uploaded. One object is for one thread at a time; one
+/// that was moved from may only be destroyed or assigned to.
 template <class ExecutionSpace>
 class DraftVerifier {
  public:
@@ -49,34 +56,63 @@ class DraftVerifier {
   DraftVerifier(const ExecutionSpace& space, std::int64_t max_num_node, std::int64_t vocab_size,
                 EventTraceRecorder* trace_recorder = nullptr);
 
-  /// Verifies and waits for the result. The nodes of the batch are, request after request, the root
-  /// (the last committed token) and then its draft nodes.
+  /// Verifies by the lossless rule and waits for the result.
   /// @param model_probs [nodes, V] the target's distribution after each node; not written
-  /// @param draft_probs [nodes, V] what each node's token was drawn from; roots' rows are not read.
-  /// A
-  ///   deterministic drafter (n-grams, top-k) passes a 1 at the node's token and 0 elsewhere: q = 0
-  ///   there says that the token could not be drawn, and it is accepted whenever the target allows
-  ///   it
+  /// @param drafts what each node's token was drawn from; q = 0 at a node's token says that it
+  ///   could not be drawn, and it is accepted whenever the target allows it
   /// @param trees one per request; an empty tree just draws the bonus token
   /// @param uniforms in [0, 1), independent of the drafts
   /// @param request_ids for the trace, may be empty
   /// @throws Error before anything is launched
   std::vector<VerifiedDraft> verify(const Matrix<const float, memory_space>& model_probs,
-                                    const Matrix<const float, memory_space>& draft_probs,
+                                    const DraftProbabilities<memory_space>& drafts,
                                     std::span<const DraftTree> trees,
                                     const VerifyUniforms& uniforms,
                                     std::span<const std::string> request_ids = {});
+
+  /// The same with a row for every node (roots' are not read), or none at all: all were chosen.
+  std::vector<VerifiedDraft> verify(const Matrix<const float, memory_space>& model_probs,
+                                    const Matrix<const float, memory_space>& draft_probs,
+                                    std::span<const DraftTree> trees,
+                                    const VerifyUniforms& uniforms,
+                                    std::span<const std::string> request_ids = {}) {
+    return verify(model_probs, DraftProbabilities<memory_space>{draft_probs}, trees, uniforms,
+                  request_ids);
+  }
+
+  /// Verifies for greedy decoding: accepts the argmax at every node, bonus token included; see
+  /// verify_greedy. Waits for the result.
+  /// @param logits [nodes, V] the target's logits after each node, edits and masks applied
+  /// @throws Error before anything is launched
+  template <LogitType Logit>
+  std::vector<VerifiedDraft> verify_greedy(const Matrix<const Logit, memory_space>& logits,
+                                           std::span<const DraftTree> trees,
+                                           std::span<const std::string> request_ids = {});
+
+  /// What was tried and accepted at each depth since it was made or reset.
+  const AcceptanceStatistics& statistics() const { return m_statistics; }
+  void reset_statistics() { m_statistics = {}; }
 
   std::int64_t max_num_node() const { return m_max_num_node; }
   std::int64_t vocab_size() const { return m_vocab_size; }
   std::size_t staged_bytes() const { return m_staging.size(); }
 
  private:
+  struct StagedTrees;
+  template <class T>
+  auto stage(std::span<const T> values);
+  TokenTreeArrays checked_arrays(std::span<const DraftTree> trees,
+                                 std::span<const std::string> request_ids) const;
+  StagedTrees stage_trees(std::span<const DraftTree> trees, TokenTreeArrays arrays,
+                          std::size_t more_bytes);
+  std::vector<VerifiedDraft> collect(std::span<const DraftTree> trees, const StagedTrees& staged);
+
   ExecutionSpace m_space;
   std::int64_t m_max_num_node;
   std::int64_t m_vocab_size;
   EventTraceRecorder* m_trace_recorder;
   Staging<ExecutionSpace> m_staging;
+  AcceptanceStatistics m_statistics;
 };
 
 }  // namespace tokkos

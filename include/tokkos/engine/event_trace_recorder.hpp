@@ -10,7 +10,15 @@ namespace tokkos {
 
 /// Receives the begin and end of each stage of a step, for each of its requests. The names are the
 /// seed's: "update logits", "apply logit bias", "apply penalty", "apply logit mask", "softmax",
-/// "sampling", "draft verification". Begin and end always balance, also when a stage throws.
+/// "renormalization by top p", "sampling", "draft verification". Begin and end always balance, also
+/// when a stage throws, and the stages of one thread nest.
+///
+/// LogitProcessor::process edits a row by one kernel and applies the mask while reading: biases and
+/// penalties are one "update logits" there, beside that of `prepare`, and "apply logit mask" is a
+/// mask that is stored. On a device a stage is the host's part of it: its launches.
+///
+/// A recorder that several objects share on several threads must be safe to call from all of them.
+/// `end` is called by a destructor and must not throw.
 class EventTraceRecorder {
  public:
   virtual ~EventTraceRecorder() = default;
@@ -19,8 +27,8 @@ class EventTraceRecorder {
   virtual void end(std::string_view event, std::span<const std::string> request_ids) = 0;
 };
 
-/// One stage of a step: begins when made, ends when destroyed. A null recorder records nothing.
-/// Also a Kokkos profiling region "tokkos::<event>".
+/// One stage of a step: begins when made, ends when destroyed. A null recorder costs nothing.
+/// Also a Kokkos profiling region "tokkos::<event>", where a Kokkos tool is loaded.
 class TracedStage {
  public:
   TracedStage(EventTraceRecorder* recorder, const char* event,
@@ -33,6 +41,7 @@ class TracedStage {
   EventTraceRecorder* m_recorder;
   const char* m_event;
   std::span<const std::string> m_request_ids;
+  bool m_has_region;
 };
 
 }  // namespace tokkos

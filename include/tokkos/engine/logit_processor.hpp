@@ -6,16 +6,22 @@
 #include <tokkos/batch/views.hpp>
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
-#include <tokkos/engine/step_edits.hpp>
 #include <tokkos/engine/step_outputs.hpp>
+#include <tokkos/kernels/truncate.hpp>
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 #include <tokkos/request/step_requests.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace tokkos {
+
+template <class ExecutionSpace>
+class PreparedStep;
 
 /// Turns the logits of a step into probabilities: bias, penalties, mask, softmax with temperature,
 /// for a batch of requests with one row each, several rows, or one row per draft node.
@@ -39,6 +45,9 @@ class LogitProcessor {
   LogitProcessor(const ExecutionSpace& space, std::int64_t max_num_token, std::int64_t vocab_size,
                  std::optional<std::int64_t> active_vocabulary = std::nullopt,
                  EventTraceRecorder* trace_recorder = nullptr);
+  ~LogitProcessor();
+  LogitProcessor(LogitProcessor&&) noexcept;
+  LogitProcessor& operator=(LogitProcessor&&) noexcept;
 
   /// Applies logit bias, penalties and masks to the logits, in this order.
   /// @param logits [n, V], n <= max_num_token, rows may be padded
@@ -73,8 +82,27 @@ class LogitProcessor {
   /// @throws Error before anything is written; what a VocabularyMask throws passes on
   template <LogitType Logit, class... P>
   void process(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
-               const StepOutputs<memory_space>& outputs, const StepOptions& options = {}) {
-    process_step<Logit>(rows_of<memory_space>(logits), requests, outputs, options);
+               const StepOutputs<memory_space>& outputs, const StepOptions& options = {},
+               const std::type_identity_t<LogitHook<ExecutionSpace, Logit>>& hook = {}) {
+    process_step<Logit>(rows_of<memory_space>(logits), requests, outputs, options, hook);
+  }
+
+  /// The first half of `process`, for as long as the model still computes the logits: validates and
+  /// flattens the requests and starts their one upload on an execution space instance of its own.
+  /// The requests may go when it returns. A step that was prepared and not processed is dropped.
+  /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
+  /// @param rows of the logits to come
+  /// @throws Error before anything is staged; what a VocabularyMask throws passes on
+  void prepare(std::int64_t rows, const StepRequests& requests, const StepOptions& options = {});
+
+  /// The second half: waits on the device for the upload and launches. No decision that it makes on
+  /// the host depends on device data, so that its launches can be captured in a graph.
+  /// @param logits as many rows as were prepared
+  /// @throws Error before anything is written; the step stays prepared
+  template <LogitType Logit, class... P>
+  void process(const Kokkos::View<Logit**, P...>& logits, const StepOutputs<memory_space>& outputs,
+               const std::type_identity_t<LogitHook<ExecutionSpace, Logit>>& hook = {}) {
+    process_prepared<Logit>(rows_of<memory_space>(logits), outputs, hook);
   }
 
   std::int64_t max_num_token() const { return m_max_num_token; }
@@ -83,7 +111,10 @@ class LogitProcessor {
   const ExecutionSpace& execution_space() const { return m_space; }
 
   /// Bytes that the last call staged (and uploaded, where the device has memory of its own).
-  std::size_t staged_bytes() const { return m_staging.size(); }
+  std::size_t staged_bytes() const { return m_staged_bytes; }
+
+  /// Bytes of staging memory held, host and device together.
+  std::size_t staging_capacity() const;
 
  private:
   template <LogitType Logit>
@@ -96,12 +127,21 @@ class LogitProcessor {
                              const Vector<std::int32_t, memory_space>& row_status);
   template <LogitType Logit>
   void process_step(const Matrix<Logit, memory_space>& logits, const StepRequests& requests,
-                    const StepOutputs<memory_space>& outputs, const StepOptions& options);
+                    const StepOutputs<memory_space>& outputs, const StepOptions& options,
+                    const LogitHook<ExecutionSpace, Logit>& hook);
+  template <LogitType Logit>
+  void process_prepared(const Matrix<Logit, memory_space>& logits,
+                        const StepOutputs<memory_space>& outputs,
+                        const LogitHook<ExecutionSpace, Logit>& hook);
+  void prepare_step(std::int64_t rows, const StepRequests& requests, bool draws,
+                    const StepOptions& options);
+  template <LogitType Logit>
+  void edit_step(const Matrix<Logit, memory_space>& logits,
+                 const StepOutputs<memory_space>& outputs,
+                 const LogitHook<ExecutionSpace, Logit>& hook);
   template <LogitType Logit>
   void finish_step(const LogitRows<Logit, memory_space>& step,
-                   const StepOutputs<memory_space>& outputs,
-                   const Vector<const float, memory_space>& uniforms, const StepOptions& options,
-                   std::span<const std::string> request_ids);
+                   const StepOutputs<memory_space>& outputs);
   void check_step(std::int64_t rows, std::int64_t columns, const StepRequests& requests) const;
 
   ExecutionSpace m_space;
@@ -110,8 +150,10 @@ class LogitProcessor {
   std::int64_t m_active_vocabulary;
   EventTraceRecorder* m_trace_recorder;
   Workspace<memory_space> m_workspace;
-  StepEdits m_edits;
-  Staging<ExecutionSpace> m_staging;
+  CutsWorkspace<memory_space> m_cuts;
+  Staging<ExecutionSpace> m_staging;  // of calls that do not prepare
+  std::unique_ptr<PreparedStep<ExecutionSpace>> m_prepared;
+  std::size_t m_staged_bytes = 0;
 };
 
 }  // namespace tokkos

@@ -7,6 +7,7 @@
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/kernels/draw.hpp>
+#include <tokkos/kernels/truncate.hpp>
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/philox.hpp>
 #include <tokkos/request/step_requests.hpp>
@@ -42,9 +43,10 @@ class Sampler {
           std::optional<std::int64_t> active_vocabulary = std::nullopt,
           EventTraceRecorder* trace_recorder = nullptr);
 
-  /// Draws from softmax(logits / temperature) of each row without writing probabilities.
+  /// Draws from softmax(logits / temperature) of each row, truncated as its request says, without
+  /// writing probabilities.
   /// @param logits [n, V], after LogitProcessor::inplace_update_logits
-  /// @param requests their temperatures, and seeds and ids for Philox
+  /// @param requests their temperatures and limits, and seeds and ids for Philox
   /// @param tokens [n], written: -1 for an unusable row
   /// @param uniforms [n] in [0, 1); empty: step_uniforms
   /// @param row_status [n] or empty; bits are ORed in (clear it between steps)
@@ -81,6 +83,7 @@ class Sampler {
   std::int64_t m_active_vocabulary;
   EventTraceRecorder* m_trace_recorder;
   Workspace<memory_space> m_workspace;
+  CutsWorkspace<memory_space> m_cuts;
   Staging<ExecutionSpace> m_staging;
 };
 

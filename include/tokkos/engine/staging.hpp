@@ -4,6 +4,7 @@
 
 #include <tokkos/batch/owned_view.hpp>
 #include <tokkos/batch/views.hpp>
+#include <tokkos/engine/ordering.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -18,7 +19,8 @@ namespace tokkos {
 /// one copy. Where the host can write device memory, blob and upload are the same bytes and nothing
 /// is copied. Memory grows with what is staged and is kept; it never depends on rows x vocabulary.
 ///
-/// Use: begin, add for each array, upload, then `on_device` for each array.
+/// Use: begin, add for each array, upload, then `on_device` for each array, and end behind the last
+/// kernel that reads them. An upload on one instance and kernels on another need `precede` between.
 template <class ExecutionSpace>
 class Staging {
  public:
@@ -40,7 +42,8 @@ class Staging {
   };
 
   /// Starts an empty blob with room for `bytes` bytes (arrays are aligned to 64 bytes each). Waits
-  /// until the kernels of `space` that may still read the last one are done.
+  /// until what may still read the last one is done: the kernels before `end`, or all of `space`
+  /// where there was no end.
   void begin(const ExecutionSpace& space, std::size_t bytes);
 
   /// Reserves an array of `count` elements; `host` fills it.
@@ -63,6 +66,14 @@ class Staging {
 
   /// Copies what was added to the device, asynchronously on `space`.
   void upload(const ExecutionSpace& space);
+
+  /// Kernels that `space` is given from now on begin after the upload.
+  void precede(const ExecutionSpace& space) const {
+    m_uploaded.precede(space);
+  }
+
+  /// The last kernel that reads the blob was given to `space`.
+  void end(const ExecutionSpace& space);
 
   /// Copies an array back from the device to `host(slot)` and waits for it and all before it.
   template <class T>
@@ -103,6 +114,9 @@ class Staging {
   OwnedView<Blob> m_blob;
   OwnedView<Mirror> m_mirror;  // of host backends: the blob itself
   std::size_t m_size = 0;
+  Ordering<ExecutionSpace> m_uploaded;
+  Ordering<ExecutionSpace> m_used;
+  bool m_open = false;  // begun and not ended
 };
 
 }  // namespace tokkos

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <tokkos/core/types.hpp>
+#include <tokkos/request/edit_hook.hpp>
 #include <tokkos/request/step_requests.hpp>
+#include <tokkos/request/token_context.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,18 +19,20 @@ namespace tokkos {
 /// It is kept from step to step, so that its memory is reused.
 struct StepEdits {
   // LogitBiasEdits: a token that a request biases twice stands here once, with the sum; one that is
-  // penalized in its row stands below instead.
+  // penalized in its row stands below instead. Banned tokens have the bias -infinity.
   std::vector<std::int32_t> bias_rows;
   std::vector<TokenId> bias_tokens;
   std::vector<float> biases;
 
-  // PenaltyEdits: the counts of a row are those of its history and of its draft path.
+  // PenaltyEdits: the counts of a row are those of its history and of its draft path, as far as its
+  // policy counts them.
   std::vector<std::int32_t> penalty_rows;       // seq_ids
   std::vector<std::int32_t> penalty_positions;  // pos2seq_id
   std::vector<TokenId> penalty_tokens;
   std::vector<std::int32_t> penalty_counts;
-  std::vector<float> penalty_biases;  // NaN where the token has no bias
-  std::vector<float> penalties;       // [penalty_rows, 3]
+  std::vector<float> penalty_biases;           // NaN where the token has no bias
+  std::vector<float> penalties;                // [penalty_rows, 3]
+  std::vector<std::int32_t> penalty_policies;  // [penalty_rows]
 
   // apply_bitmask_inplace: words of the masked rows only.
   std::vector<std::int32_t> mask_rows;
@@ -36,20 +41,54 @@ struct StepEdits {
   std::size_t words_per_row = 0;
 
   /// Flattens a step that was validated. Histories are only read; every matcher is rolled back to
-  /// where it was, also when it throws, in which case these arrays are unspecified.
-  void assign(const StepRequests& requests, std::int64_t active_vocabulary);
+  /// where it was, also when it or the step's EditHook throws, in which case these arrays are
+  /// unspecified.
+  /// @param vocabulary V, the bound of what an EditHook adds; 0: the active vocabulary
+  void assign(const StepRequests& requests, std::int64_t active_vocabulary,
+              std::int64_t vocabulary = 0);
 
  private:
-  void clear();
-  void add_penalties(const StepRequests& requests, std::size_t request, std::int64_t row);
-  void add_biases(const StepRequests& requests, std::size_t request, std::int64_t row,
-                  std::size_t first_penalty);
-  /// Index of a token's penalty among those of the last row, which begin at `first`; the number of
-  /// all penalties if it has none.
-  std::size_t find_penalty(const TokenHistory& history, std::size_t first, TokenId token) const;
-  void add_masks(const StepRequests& requests, std::size_t request);
+  using Biases = std::vector<std::pair<TokenId, float>>;
 
-  std::vector<std::pair<TokenId, float>> m_merged;
+  /// The penalties of the row in hand: those of its history, in an order in which they can be found
+  /// again, then those that only its drafts have.
+  struct PenaltyRow {
+    const TokenHistory* history = nullptr;
+    std::size_t first = 0;      // of penalty_tokens
+    std::size_t listed = 0;     // those of the history
+    bool lists_prompt = false;  // whether prompt_only() stands behind counts()
+    bool is_sorted = false;     // a window's tokens, ascending, instead of both
+  };
+
+  void clear();
+  void begin_request(const StepRequests& requests, std::size_t request);
+  TokenContext context_of(const StepRequests& requests, const RowEdits::Place& place);
+
+  void begin_penalties(const GenerationConfig& config, const TokenHistory& history);
+  void add_penalties(const GenerationConfig& config, const TokenContext& context, std::int64_t row);
+  void list_history(const GenerationConfig& config);
+  void list_window(const TokenContext& context, std::size_t length, std::size_t drafts);
+  /// Index of a token's penalty among those of the row in hand; the number of all penalties if it
+  /// has none.
+  std::size_t find_penalty(TokenId token) const;
+
+  void begin_biases(const GenerationConfig& config);
+  void add_biases(const StepRequests& requests, const RowEdits::Place& place,
+                  const TokenContext& context, std::int64_t vocabulary);
+  void add_biases(const Biases& merged, std::int64_t row);
+  void add_mask(VocabularyMask* mask, std::span<const TokenId> drafts, std::int64_t row);
+  std::span<std::int32_t> add_mask_words(std::int64_t row);
+
+  // Of the request in hand.
+  Biases m_request_biases;              // logit_bias and banned tokens, by token
+  std::vector<TokenCount> m_window;     // what policy llama_cpp counts without drafts
+  std::vector<std::int32_t> m_allowed;  // mask words of its allowed tokens; empty: all
+  // Of the row in hand.
+  PenaltyRow m_penalty_row;
+  std::vector<TokenId> m_drafts;  // its path, root first
+  std::vector<TokenCount> m_row_window;
+  std::vector<TokenId> m_banned;
+  Biases m_row_biases;
 };
 
 }  // namespace tokkos

@@ -7,6 +7,7 @@
 #include <tokkos/kernels/draw.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace tokkos {
@@ -18,11 +19,28 @@ struct StepOutputs {
   Matrix<float, MemorySpace> probabilities = {};
   /// [n]: a token drawn from each row, -1 for an unusable one.
   Vector<TokenId, MemorySpace> tokens = {};
+  /// [n, V]: probabilities after truncation as well; may be exactly the logits (float32) if
+  /// `probabilities` is not.
+  Matrix<float, MemorySpace> truncated_probabilities = {};
+  /// [n]: log-probability of the token drawn, after edits, temperature and truncation; needs
+  /// `tokens`.
+  Vector<float, MemorySpace> logprobs = {};
+  /// [n, N], both or none: the N <= 128 most likely tokens after edits, temperature and truncation,
+  /// largest logit first, and their log-probabilities; -1 and -inf where there are fewer.
+  Matrix<TokenId, MemorySpace> top_tokens = {};
+  Matrix<float, MemorySpace> top_logprobs = {};
   /// [n]: log-sum-exp of the logits / temperature.
   Vector<float, MemorySpace> log_sum_exp = {};
   /// [n]: RowStatus bits, ORed into it.
   Vector<std::int32_t, MemorySpace> row_status = {};
 };
+
+/// A user's own kernels between the edits and the first read of a step's logits: called once with
+/// the instance on which to launch them and the logits [n, V], which it may change in place. The
+/// mask is not yet applied. What it throws passes on, after the logits were edited.
+template <class ExecutionSpace, LogitType Logit>
+using LogitHook =
+    std::function<void(const ExecutionSpace&, const Matrix<Logit, MemoryOf<ExecutionSpace>>&)>;
 
 /// How LogitProcessor::process draws and masks.
 struct StepOptions {

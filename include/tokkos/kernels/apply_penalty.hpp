@@ -17,11 +17,14 @@ struct PenaltyEdits {
   Vector<const std::int32_t, MemorySpace> seq_ids;     ///< [s] rows of the logits, each once
   Vector<const std::int32_t, MemorySpace> pos2seq_id;  ///< [k] positions in seq_ids
   Vector<const TokenId, MemorySpace> token_ids;        ///< [k]
-  Vector<const std::int32_t, MemorySpace> token_cnt;   ///< [k] >= 1
+  /// [k] >= 1; with the policies openai and hugging_face 0 for a token of the prompt alone
+  Vector<const std::int32_t, MemorySpace> token_cnt;
   /// [s, 3]: presence, frequency (finite) and repetition penalty (finite, > 0)
   Matrix<const float, MemorySpace> penalties;
   /// [k] or empty: bias that is added to the logit before, NaN for none
   Vector<const float, MemorySpace> biases = {};
+  /// [s] or empty: PenaltyPolicy of each row as a number; empty: seed
+  Vector<const std::int32_t, MemorySpace> policies = {};
 };
 
 namespace detail {

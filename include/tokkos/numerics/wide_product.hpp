@@ -37,15 +37,36 @@ struct WideProduct {
   }
 };
 
+/// A float of [0, 1) as mantissa * 2^-shift.
+struct ShareParts {
+  std::uint64_t mantissa;
+  int shift;
+
+  KOKKOS_FUNCTION explicit ShareParts(float u) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, u);
+    const int exponent = static_cast<int>((bits >> 23) & 0xffu);
+    const std::uint64_t fraction = bits & 0x7fffffu;
+    mantissa = exponent == 0 ? fraction : fraction | 0x800000u;
+    shift = 150 - (exponent == 0 ? 1 : exponent);
+  }
+};
+
 /// floor(u * sum), exactly, for u in [0, 1) and sum >= 0.
 KOKKOS_INLINE_FUNCTION std::int64_t floor_of_share(float u, std::int64_t sum) {
-  const auto bits = __builtin_bit_cast(std::uint32_t, u);
-  const int exponent = static_cast<int>((bits >> 23) & 0xffu);
-  const std::uint64_t fraction = bits & 0x7fffffu;
-  const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 0x800000u;
-  const int shift = 150 - (exponent == 0 ? 1 : exponent);
+  const ShareParts parts(u);
   return static_cast<std::int64_t>(
-      WideProduct(mantissa, static_cast<std::uint64_t>(sum)).shifted_right(shift));
+      WideProduct(parts.mantissa, static_cast<std::uint64_t>(sum)).shifted_right(parts.shift));
+}
+
+/// ceil(u * sum), exactly, for u in [0, 1) and sum >= 0.
+KOKKOS_INLINE_FUNCTION std::int64_t ceil_of_share(float u, std::int64_t sum) {
+  const ShareParts parts(u);
+  // ceil(a / b) = floor((a - 1) / b) + 1 for a > 0
+  WideProduct product(parts.mantissa, static_cast<std::uint64_t>(sum));
+  if (product.high == 0 && product.low == 0) return 0;
+  product.high -= product.low == 0 ? 1 : 0;
+  product.low -= 1;
+  return static_cast<std::int64_t>(product.shifted_right(parts.shift)) + 1;
 }
 
 }  // namespace tokkos

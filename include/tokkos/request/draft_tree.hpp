@@ -19,6 +19,9 @@ struct DraftTree {
 
   std::size_t size() const { return token_ids.size(); }
 
+  /// Whether each node follows the one before it, the first the committed tokens.
+  bool is_chain() const;
+
   /// The nodes from the one that follows the committed tokens down to `node`, itself included;
   /// empty for -1. @throws Error if node is not in [-1, size) or no path leads down to it
   std::vector<std::int32_t> path(std::int32_t node) const;

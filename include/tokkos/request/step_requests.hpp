@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/request/draft_tree.hpp>
+#include <tokkos/request/edit_hook.hpp>
 #include <tokkos/request/generation_config.hpp>
 #include <tokkos/request/token_history.hpp>
 #include <tokkos/request/vocabulary_mask.hpp>
@@ -34,6 +35,8 @@ struct StepRequests {
   /// [requests][rows of the request]: the draft node whose distribution the row is, -1 for the last
   /// committed token. A row is penalized and masked by the committed tokens and its node's path.
   std::optional<std::span<const std::vector<std::int32_t>>> draft_token_indices = {};
+  /// Adds edits of the user's own to each row, or null.
+  const EditHook* edit_hook = nullptr;
 
   std::size_t size() const { return generation_configs.size(); }
   std::int64_t first_row(std::size_t request) const;

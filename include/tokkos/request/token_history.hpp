@@ -12,13 +12,14 @@
 
 namespace tokkos {
 
-/// A token and how often it was generated.
+/// A token and how often it stands somewhere.
 struct TokenCount {
   TokenId token;
   std::int32_t count;
 };
 
 /// The tokens of one request: its prompt, and what was generated since. Drafts do not belong here.
+/// Every token of either stands once in counts() or once in prompt_only().
 class TokenHistory {
  public:
   TokenHistory() = default;
@@ -38,6 +39,16 @@ class TokenHistory {
   /// Largest token of the prompt, -1 if it is empty. O(1).
   TokenId largest_prompt_token() const { return m_largest_prompt_token; }
 
+  /// Whether the prompt has the token. O(1) below max_active_vocabulary.
+  bool in_prompt(TokenId token) const;
+
+  /// Every token of the prompt that was not generated, once, with its count in the prompt, in no
+  /// particular order.
+  std::span<const TokenCount> prompt_only() const { return m_prompt_only; }
+
+  /// Position of a token in prompt_only(), or -1.
+  std::int64_t prompt_only_index_of(TokenId token) const;
+
   /// How often a token was generated (the prompt does not count).
   std::int32_t count(TokenId token) const;
 
@@ -47,12 +58,30 @@ class TokenHistory {
   /// Every generated token once, with its count, in no particular order.
   std::span<const TokenCount> counts() const { return m_counts; }
 
+  /// Of each token in counts() how often it stands in the prompt.
+  std::span<const std::int32_t> prompt_counts() const { return m_prompt_counts; }
+
+  /// How often each of the last `length` tokens of the prompt and what was generated stands among
+  /// them, in the order of token ids. O(length log length).
+  void count_last(std::size_t length, std::vector<TokenCount>& counts) const;
+
  private:
+  /// Removes the entry at a negative position of m_position; returns its count.
+  std::int32_t take_from_prompt_only(std::int64_t position);
+
   std::vector<TokenId> m_prompt;
+  // Bit (v & 31) of word v >> 5: the prompt has v. Tokens past every active vocabulary are listed,
+  // so that a wild number does not ask for memory.
+  std::vector<std::uint32_t> m_prompt_bits;
+  std::vector<TokenId> m_far_prompt_tokens;  // ascending
   TokenId m_largest_prompt_token = -1;
   std::vector<TokenId> m_generated;
   std::vector<TokenCount> m_counts;
-  std::unordered_map<TokenId, std::size_t> m_position;  // token -> index in m_counts
+  std::vector<std::int32_t> m_prompt_counts;  // parallel to m_counts
+  std::vector<TokenCount> m_prompt_only;
+  // Of a generated token its index in m_counts, of any other of the prompt -1 - its index in
+  // m_prompt_only.
+  std::unordered_map<TokenId, std::int64_t> m_position;
 };
 
 }  // namespace tokkos

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inputs.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace tokkos::bench {
+
+/// Truncation as most samplers on a CPU do it: each row is sorted whole, one thread per row, then
+/// cut by count and by the running sum of its exponentials.
+class FullSort {
+ public:
+  using Token = std::pair<float, std::int32_t>;
+
+  FullSort(std::int64_t rows, std::int64_t vocabulary);
+
+  /// Writes how many tokens of each row stay. top_k 0 and top_p 1 are off.
+  void truncate(const Space& space, const Rows<float>& logits, const Numbers<float>& temperature,
+                std::int32_t top_k, float top_p) const;
+
+ private:
+  Rows<Token> m_tokens;
+  Numbers<std::int32_t> m_count;
+};
+
+}  // namespace tokkos::bench

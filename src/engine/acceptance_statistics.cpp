@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/engine/acceptance_statistics.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tokkos {
+
+void AcceptanceStatistics::add(const DraftTree& tree, std::span<const std::int32_t> path,
+                               bool complete) {
+  ++trees;
+  // The place on the path, counted from 1, of every node whose children may have been tried.
+  std::vector<std::size_t> place(tree.size() + 1, 0);
+  place[0] = 1;  // what the tree's first nodes follow
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    place[static_cast<std::size_t>(path[i]) + 1] = i + 2;
+  }
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    const std::size_t of_parent = place[static_cast<std::size_t>(tree.parents[node] + 1)];
+    if (of_parent == 0) continue;
+    const std::size_t depth = of_parent - 1;  // index of the node's own depth
+    const auto number = static_cast<std::int32_t>(node);
+    const bool was_tried = depth < path.size() ? number <= path[depth] : complete;
+    if (!was_tried) continue;
+    if (tried.size() <= depth) {
+      tried.resize(depth + 1, 0);
+      accepted.resize(depth + 1, 0);
+    }
+    ++tried[depth];
+    if (depth < path.size() && number == path[depth]) ++accepted[depth];
+  }
+}
+
+}  // namespace tokkos

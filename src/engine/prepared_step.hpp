@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/owned_view.hpp>
+#include <tokkos/engine/ordering.hpp>
+#include <tokkos/engine/step_edits.hpp>
+#include <tokkos/engine/step_outputs.hpp>
+
+#include "engine/staged_edits.hpp"
+#include "engine/staged_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tokkos {
+
+/// The first half of a step: its requests as one blob on their way to the device. Two blobs take
+/// turns, so that a step can be prepared while kernels read the one before it.
+template <class ExecutionSpace>
+class PreparedStep {
+ public:
+  using Blob = Staging<ExecutionSpace>;
+  using Space = MemoryOf<ExecutionSpace>;
+
+  explicit PreparedStep(const ExecutionSpace& space)
+      : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {}
+
+  /// Flattens a step that was validated and starts its upload. A step that was prepared and not
+  /// processed is dropped.
+  void prepare(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
+               std::int64_t vocabulary, std::int64_t active_vocabulary,
+               std::span<const float> uniforms, const StepOptions& options) {
+    m_rows.reset();
+    m_flat.assign(requests, active_vocabulary, vocabulary);
+    m_turn = 1 - m_turn;
+    blob().begin(space, StagedEdits<ExecutionSpace>::room(m_flat) +
+                            StagedRows<ExecutionSpace>::room(rows) +
+                            Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)));
+    m_edits.emplace(blob(), m_flat);
+    m_rows_of.emplace(blob(), requests, rows, uniforms);
+    const std::size_t masked = m_flat.mask_rows.empty() ? 0 : static_cast<std::size_t>(rows);
+    m_mask_positions = blob().template add<std::int32_t>(masked);
+    fill_mask_positions(m_flat.mask_rows, blob().host(m_mask_positions));
+    blob().upload(*m_upload_space.get());
+    m_ties = options.ties;
+    m_stores_mask = options.store_mask;
+    m_draws = !uniforms.empty();
+    m_rows = rows;
+  }
+
+  /// Number of rows; none if nothing is prepared.
+  std::optional<std::int64_t> size() const { return m_rows; }
+  void finish() { m_rows.reset(); }
+
+  /// Bytes held, host and device together.
+  std::size_t capacity() const { return m_blobs[0].capacity() + m_blobs[1].capacity(); }
+
+  Blob& blob() { return m_blobs[m_turn]; }
+  const Blob& blob() const { return m_blobs[m_turn]; }
+  StepEdits& flat() { return m_flat; }
+  const StagedEdits<ExecutionSpace>& edits() const { return *m_edits; }
+  const StagedRows<ExecutionSpace>& rows() const { return *m_rows_of; }
+  /// Position of each row's words among the masks, -1 for a row without one; empty: no masks.
+  Vector<const std::int32_t, Space> mask_positions() const {
+    return blob().on_device(m_mask_positions);
+  }
+  GreedyTies ties() const { return m_ties; }
+  bool stores_mask() const { return m_stores_mask; }
+  /// Whether uniforms were staged.
+  bool draws() const { return m_draws; }
+
+  /// Names of the requests, kept for the trace of the second half.
+  std::vector<std::string> request_ids;
+
+ private:
+  static void fill_mask_positions(std::span<const std::int32_t> mask_rows,
+                                  std::span<std::int32_t> positions) {
+    std::ranges::fill(positions, -1);
+    for (std::size_t i = 0; i < mask_rows.size(); ++i) {
+      positions[static_cast<std::size_t>(mask_rows[i])] = static_cast<std::int32_t>(i);
+    }
+  }
+
+  OwnedView<std::optional<ExecutionSpace>> m_upload_space;
+  StepEdits m_flat;
+  std::array<Blob, 2> m_blobs;
+  std::size_t m_turn = 0;
+  std::optional<StagedEdits<ExecutionSpace>> m_edits;
+  std::optional<StagedRows<ExecutionSpace>> m_rows_of;
+  typename Blob::template Slot<std::int32_t> m_mask_positions;
+  GreedyTies m_ties = GreedyTies::uniform;
+  bool m_stores_mask = false;
+  bool m_draws = false;
+  std::optional<std::int64_t> m_rows;
+};
+
+}  // namespace tokkos

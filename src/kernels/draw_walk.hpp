@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/kernels/draw.hpp>
+#include <tokkos/numerics/wide_product.hpp>
+
+#include "kernels/chunk_kernel.hpp"
+#include "kernels/edit_logit.hpp"
+#include "kernels/find_maximum.hpp"
+#include "kernels/prefix_search.hpp"
+#include "kernels/row_total.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+// A plain draw: over the masses of chunks, then over the tokens of one chunk.
+
+namespace tokkos {
+
+/// The token at mass `target` of the row, walking chunks and then the tokens of one chunk by id. e
+/// is the team's scratch.
+template <class ExecutionSpace, LogitType Logit, class Team, class Space>
+KOKKOS_FUNCTION TokenId token_at(const Team& team, const LogitRows<Logit, Space>& rows,
+                                 const RowMeasures<Space>& measures, std::int64_t row,
+                                 std::int64_t target, const RowTotal& total,
+                                 InverseTemperature inverse, float* e) {
+  const auto share = [&](std::int64_t c) {
+    return ChunkShare::of(chunk_pair(measures, row, c), total.maximum, inverse).mass;
+  };
+  const Crossing chunk = first_crossing(team, chunk_count(rows.active()), share,
+                                        [&](std::int64_t prefix) { return prefix > target; });
+  ChunkSource<Logit> source;
+  if (chunk.index < 0 || !find_chunk(rows, row, chunk.index, source)) return -1;
+  source.next = 0;  // no other chunk is read
+
+  std::int32_t status = 0;
+  load_chunk<ExecutionSpace>(team, source, e, status);
+  weigh_chunk<ExecutionSpace>(team, source, e, e, measures.chunk_maximum(row, chunk.index),
+                              inverse);
+  std::int64_t sum = 0;
+  for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
+  team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
+
+  // First inclusive prefix A with A * w_c > (t - b) * s_c: no division, no rounding.
+  const auto w = static_cast<std::uint64_t>(share(chunk.index));
+  const WideProduct wanted(static_cast<std::uint64_t>(target - chunk.before),
+                           static_cast<std::uint64_t>(sum));
+  const Crossing token = first_crossing(
+      team, source.size, [&](std::int64_t j) { return to_grid(e[j]); },
+      [&](std::int64_t prefix) {
+        return WideProduct(static_cast<std::uint64_t>(prefix), w) > wanted;
+      });
+  if (token.index < 0) return -1;  // the logits are no longer those that were measured
+  return static_cast<TokenId>(chunk.index * chunk_size + token.index);
+}
+
+/// The token that the uniform u (a number in [0, 1)) draws from a measured row; -1 if it is
+/// unusable. Every member gets it; e is the team's scratch.
+template <class ExecutionSpace, LogitType Logit, class Team, class Space>
+KOKKOS_FUNCTION TokenId drawn_token(const Team& team, const LogitRows<Logit, Space>& rows,
+                                    const RowMeasures<Space>& measures, std::int64_t row, float u,
+                                    GreedyTies ties, float* e) {
+  const RowTotal total{measures.row_maximum(row), measures.row_mass(row)};
+  if (total.mass <= 0) return -1;
+  const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
+  if (inverse.greedy && ties == GreedyTies::lowest_id) {
+    return lowest_maximum<ExecutionSpace>(team, rows, measures, row, total.maximum, e);
+  }
+  return token_at<ExecutionSpace>(team, rows, measures, row, floor_of_share(u, total.mass), total,
+                                  inverse, e);
+}
+
+/// A row with a NaN among its uniforms: flags it, and nothing else is made of its measures.
+template <class Team, class Space>
+KOKKOS_FUNCTION void end_row(const Team& team, const RowMeasures<Space>& measures, std::int64_t row,
+                             const Vector<std::int32_t, Space>& row_status) {
+  Kokkos::single(Kokkos::PerTeam(team), [&]() {
+    flag_row(row_status, row, RowStatus::invalid_parameter);
+    measures.row_maximum(row) = negative_infinity;
+    measures.row_mass(row) = 0;
+  });
+}
+
+}  // namespace tokkos
