@@ -72,6 +72,7 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   check_outputs(logits, outputs);
   check_prepared(m_prepared->size(), rows, m_prepared->draws() || outputs.tokens.extent(0) == 0);
+  m_prepared->finish();  // also if a hook throws: its logits are edited, and must not be again
   if (rows > 0) {
     const StagedRows<ExecutionSpace>& staged = m_prepared->rows();
     m_prepared->blob().precede(m_space);
@@ -84,7 +85,6 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
     finish_step(step, outputs);
     m_prepared->blob().end(m_space);
   }
-  m_prepared->finish();
 }
 
 template <class ExecutionSpace>

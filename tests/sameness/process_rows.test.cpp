@@ -4,10 +4,14 @@
 #include <tokkos/kernels/apply_bitmask.hpp>
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
-#include <tokkos/kernels/draw.hpp>
+#include <tokkos/kernels/draw_tokens.hpp>
+#include <tokkos/kernels/log_probabilities.hpp>
 #include <tokkos/kernels/log_sum_exp.hpp>
 #include <tokkos/kernels/measure.hpp>
 #include <tokkos/kernels/normalize.hpp>
+#include <tokkos/kernels/normalize_truncated.hpp>
+#include <tokkos/kernels/top_log_probabilities.hpp>
+#include <tokkos/kernels/truncate.hpp>
 
 #include "backends.hpp"
 #include "kernels/logit_block.hpp"
@@ -40,6 +44,10 @@ class StepRows {
         block(logits_of(requests, rows), requests.vocabulary),
         probabilities("test::probabilities", m_rows, m_vocabulary),
         tokens("test::tokens", m_rows),
+        truncated("test::truncated", m_rows, m_vocabulary),
+        logprobs("test::logprobs", m_rows),
+        top_tokens("test::top_tokens", m_rows, top),
+        top_logprobs("test::top_logprobs", m_rows, top),
         log_sum_exp("test::log_sum_exp", m_rows),
         status("test::status", m_rows) {}
 
@@ -49,6 +57,10 @@ class StepRows {
     const auto drawn = on_host(tokens);
     const auto lse = on_host(log_sum_exp);
     const auto bits = on_host(status);
+    const auto kept = on_host(truncated);
+    const auto logprob = on_host(logprobs);
+    const auto most_likely = on_host(top_tokens);
+    const auto most_likely_logprobs = on_host(top_logprobs);
     std::vector<std::uint64_t> hashes;
     for (std::int64_t i = 0; i < m_rows; ++i) {
       const auto row = [&](const auto& values, std::int64_t width) {
@@ -57,6 +69,8 @@ class StepRows {
       ResultHash hash;
       hash.add(row(patterns, m_vocabulary)).add(row(p, m_vocabulary));
       hash.add(row(drawn, 1)).add(row(lse, 1)).add(row(bits, 1));
+      hash.add(row(kept, m_vocabulary)).add(row(logprob, 1));
+      hash.add(row(most_likely, top)).add(row(most_likely_logprobs, top));
       hashes.push_back(hash.value());
     }
     return hashes;
@@ -73,6 +87,8 @@ class StepRows {
     return logits;
   }
 
+  static constexpr std::int64_t top = 4;
+
   std::int64_t m_vocabulary;
   std::int64_t m_rows;
 
@@ -80,6 +96,10 @@ class StepRows {
   LogitBlock<Backend> block;
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> probabilities;
   Kokkos::View<TokenId*, Memory> tokens;
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> truncated;
+  Kokkos::View<float*, Memory> logprobs;
+  Kokkos::View<TokenId**, Kokkos::LayoutRight, Memory> top_tokens;
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> top_logprobs;
   Kokkos::View<float*, Memory> log_sum_exp;
   Kokkos::View<std::int32_t*, Memory> status;
 };
@@ -96,6 +116,10 @@ std::vector<std::uint64_t> processed(LogitProcessor<typename Backend::execution_
   processor.template process<Logit>(logits, step.requests(),
                                     {.probabilities = on.probabilities,
                                      .tokens = on.tokens,
+                                     .truncated_probabilities = on.truncated,
+                                     .logprobs = on.logprobs,
+                                     .top_tokens = on.top_tokens,
+                                     .top_logprobs = on.top_logprobs,
                                      .log_sum_exp = on.log_sum_exp,
                                      .row_status = on.status},
                                     {.uniforms = uniforms, .store_mask = true});
@@ -111,6 +135,8 @@ struct FlatEdits {
   std::vector<float> penalties;
   std::vector<std::int32_t> masked_rows, words;
   std::vector<float> temperatures;
+  std::vector<std::int32_t> top_k;
+  std::vector<float> top_p, min_p;
 
   FlatEdits(const Requests& requests, const std::vector<std::int64_t>& rows) {
     for (std::size_t place = 0; place < rows.size(); ++place) {
@@ -118,6 +144,9 @@ struct FlatEdits {
       const auto row = static_cast<std::int32_t>(place);
       const GenerationConfig& config = requests.configs[i];
       temperatures.push_back(config.temperature);
+      top_k.push_back(config.top_k);
+      top_p.push_back(config.top_p);
+      min_p.push_back(config.min_p);
       for (const auto& [token, bias] : config.logit_bias) {
         bias_rows.push_back(row);
         bias_tokens.push_back(token);
@@ -183,11 +212,23 @@ std::vector<std::uint64_t> by_kernels(const Requests& requests,
   step.logits = on.block.logits();
   step.temperature = temperatures;
   step.active_vocabulary = requests.active;
-  const auto uniforms = array(chosen(requests.uniforms, rows));
+  const auto top_k = array(edits.top_k);
+  const auto top_p = array(edits.top_p), min_p = array(edits.min_p);
+  const CutsWorkspace<Memory> cuts_workspace(n);
+  const auto cuts = cuts_workspace.cuts(n);
+  const auto uniforms = on_device<Memory>(chosen(requests.uniforms, rows), 1, 0, 0.0f);
+  const Matrix<TokenId, Memory> drawn =
+      Kokkos::View<TokenId**, Kokkos::LayoutRight, Memory>(on.tokens.data(), n, 1);
   measure(space, step, measures, on.status);
-  draw(space, step, measures, uniforms, on.tokens, on.status);
+  truncate(space, step, measures, {top_k, top_p, min_p}, cuts, on.status);
+  draw_tokens(space, step, measures, uniforms, drawn, cuts, on.status);
+  const Vector<const TokenId, Memory> to_score = on.tokens;
+  const Vector<float, Memory> scores = on.logprobs;
+  log_probabilities(space, step, measures, to_score, scores, cuts);
+  top_log_probabilities(space, step, measures, on.top_tokens, on.top_logprobs, cuts);
   log_sum_exp(space, step, measures, on.log_sum_exp);
   normalize(space, step, measures, on.probabilities);
+  normalize_truncated(space, step, measures, cuts, on.truncated);
   space.fence("tokkos::test::by_kernels");
   return on.hashes();
 }

@@ -16,6 +16,11 @@ GenerationConfig random_config(RandomValues& random, std::int64_t vocabulary) {
   GenerationConfig config;
   const auto choice = random.below(10);
   config.temperature = choice < 5 ? temperatures[choice] : 0.05f + 2.0f * random.uniform();
+  if (random.below(2) == 0) {
+    config.top_k = static_cast<std::int32_t>(random.below(vocabulary + 2) >> random.below(8));
+    config.top_p = random.below(2) == 0 ? 1.0f : 1.0f - random.uniform();
+    config.min_p = random.below(2) == 0 ? 0.0f : 0.3f * random.uniform();
+  }
   if (random.below(3) != 0) {
     config.presence_penalty = 2.0f * random.uniform() - 0.5f;
     config.frequency_penalty = random.below(2) == 0 ? 0.0f : random.uniform();

@@ -91,6 +91,8 @@ class LogitProcessor {
   /// flattens the requests and starts their one upload on an execution space instance of its own.
   /// The requests may go when it returns. A step that was prepared and not processed is dropped.
   /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
+  /// It stages a uniform for every row: without `options.uniforms` each request has an id and a
+  /// history.
   /// @param rows of the logits to come
   /// @throws Error before anything is staged; what a VocabularyMask throws passes on
   void prepare(std::int64_t rows, const StepRequests& requests, const StepOptions& options = {});
@@ -98,7 +100,8 @@ class LogitProcessor {
   /// The second half: waits on the device for the upload and launches. No decision that it makes on
   /// the host depends on device data, so that its launches can be captured in a graph.
   /// @param logits as many rows as were prepared
-  /// @throws Error before anything is written; the step stays prepared
+  /// @throws Error before anything is written; the step stays prepared. What `hook` throws passes
+  /// on behind the edits
   template <LogitType Logit, class... P>
   void process(const Kokkos::View<Logit**, P...>& logits, const StepOutputs<memory_space>& outputs,
                const std::type_identity_t<LogitHook<ExecutionSpace, Logit>>& hook = {}) {

@@ -37,7 +37,8 @@ struct StepOutputs {
 
 /// A user's own kernels between the edits and the first read of a step's logits: called once with
 /// the instance on which to launch them and the logits [n, V], which it may change in place. The
-/// mask is not yet applied. What it throws passes on, after the logits were edited.
+/// mask is not yet applied. What it throws passes on; the logits are edited then, and the step is
+/// no longer prepared.
 template <class ExecutionSpace, LogitType Logit>
 using LogitHook =
     std::function<void(const ExecutionSpace&, const Matrix<Logit, MemoryOf<ExecutionSpace>>&)>;
