@@ -12,7 +12,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
   endif()
 elseif(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  message(STATUS "Tokkos: CMAKE_BUILD_TYPE is not set, so it is compiled without optimization")
+  message(WARNING "Tokkos: CMAKE_BUILD_TYPE is not set, so it is compiled without optimization")
 endif()
 
 # Flags under which every backend computes the same bits: no contraction, no fast-math; and with them

@@ -24,7 +24,7 @@ bool reads_logits(const StepOutputs<Space>& outputs) {
 template <LogitType Logit, class Space>
 void check_probabilities(const char* field, const Matrix<Logit, Space>& logits,
                          const Matrix<float, Space>& probabilities) {
-  if (probabilities.data() == nullptr) return;
+  if (probabilities.data() == nullptr && probabilities.extent(0) == 0) return;
   check_matrix(field, probabilities, static_cast<std::int64_t>(logits.extent(0)),
                static_cast<std::int64_t>(logits.extent(1)));
   LogitRows<Logit, Space> in_place;
@@ -62,7 +62,9 @@ inline void check_prepared(std::optional<std::int64_t> prepared, std::int64_t ro
     throw Error("prepare", std::nullopt, "not called",
                 "a call before each process without requests");
   }
-  require(*prepared == rows, "logits.extent", 0, rows, "as many rows as were prepared");
+  if (*prepared != rows) {
+    throw Error("logits.extent", 0, to_text(rows), to_text(*prepared) + " rows, as were prepared");
+  }
   if (!can_draw) {
     throw Error("tokens", std::nullopt, "asked for", "uniforms that were prepared");
   }

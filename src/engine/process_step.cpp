@@ -23,6 +23,12 @@ namespace tokkos {
 template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::prepare(std::int64_t rows, const StepRequests& requests,
                                              const StepOptions& options) {
+  check_not_moved_from(m_prepared != nullptr);
+  m_prepared->finish();  // also if this step is refused: an older one must not be taken for it
+  if (rows < 0 || rows > m_max_num_token) {
+    throw Error("rows", std::nullopt, to_text(rows),
+                "a number in [0, max_num_token = " + to_text(m_max_num_token) + "]");
+  }
   prepare_step(rows, requests, true, options);
 }
 
@@ -70,8 +76,8 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   check_call(rows, static_cast<std::int64_t>(logits.extent(1)), m_max_num_token, m_vocab_size);
   check_not_moved_from(m_prepared != nullptr);
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
-  check_outputs(logits, outputs);
   check_prepared(m_prepared->size(), rows, m_prepared->draws() || outputs.tokens.extent(0) == 0);
+  check_outputs(logits, outputs);
   m_prepared->finish();  // also if a hook throws: its logits are edited, and must not be again
   if (rows > 0) {
     const StagedRows<ExecutionSpace>& staged = m_prepared->rows();

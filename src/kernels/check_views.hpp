@@ -16,6 +16,13 @@
 
 namespace tokkos {
 
+/// Throws if a View says that it has elements, but has no memory.
+inline void check_memory(const char* name, const void* memory, std::int64_t elements) {
+  if (memory != nullptr || elements == 0) return;
+  throw Error(std::string(name) + ".data", std::nullopt, "null",
+              "memory of " + to_text(elements) + " elements");
+}
+
 /// Throws unless `view` has `extent` elements.
 template <class T, class Space>
 void check_vector(const char* name, const Vector<T, Space>& view, std::int64_t extent) {
@@ -23,12 +30,13 @@ void check_vector(const char* name, const Vector<T, Space>& view, std::int64_t e
   if (actual != extent) {
     throw Error(std::string(name) + ".extent", 0, to_text(actual), to_text(extent));
   }
+  check_memory(name, view.data(), actual);
 }
 
 /// The same for a View that may be left out.
 template <class T, class Space>
 void check_optional_vector(const char* name, const Vector<T, Space>& view, std::int64_t extent) {
-  if (view.data() != nullptr) check_vector(name, view, extent);
+  if (view.data() != nullptr || view.extent(0) > 0) check_vector(name, view, extent);
 }
 
 /// Throws unless `view` has at least `rows` rows of exactly `columns` contiguous elements.
@@ -40,6 +48,7 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   const auto width = static_cast<std::int64_t>(view.extent(1));
   if (height != rows) throw Error(field + ".extent", 0, to_text(height), to_text(rows));
   if (width != columns) throw Error(field + ".extent", 1, to_text(width), to_text(columns));
+  check_memory(name, view.data(), height * width);
   if (height == 0) return;
   const auto column_stride = static_cast<std::int64_t>(view.stride(1));
   const auto row_stride = static_cast<std::int64_t>(view.stride(0));

@@ -185,10 +185,45 @@ TEMPLATE_LIST_TEST_CASE("outputs that overlap or lack what they need are refused
   StepOutputs<Space> no_tokens = views.outputs();
   no_tokens.tokens = {};
   CHECK(refused(no_tokens) == "tokens");
-  StepOutputs<Space> half = views.outputs();
+  StepOutputs<Space> lists = views.outputs();
   const Kokkos::View<TokenId**, Kokkos::LayoutRight, Space> listed("tokkos::test::top", rows, 5);
-  half.top_tokens = listed;
-  CHECK(refused(half) == "top_logprobs.extent");
+  lists.top_tokens = listed;
+  CHECK(refused(lists) == "top_logprobs.extent");
+  CHECK(views.logits.values() == Views<Space>::values(rows, 1));
+}
+
+TEMPLATE_LIST_TEST_CASE("a refused prepare drops the step before it", "[engine]", ExecutionSpaces) {
+  const TestType space;
+  const auto step = truncated_step(33);
+  const Views<MemoryOf<TestType>> views(static_cast<std::size_t>(step->rows), 1);
+  LogitProcessor<TestType> processor(space, 60, vocabulary);
+  processor.prepare(step->rows, step->step.requests());
+  CHECK(error_of([&] { processor.prepare(61, step->step.requests()); }).field == "rows");
+  CHECK(error_of([&] { processor.process(views.logits.matrix(), views.outputs()); }).field ==
+        "prepare");
+}
+
+TEMPLATE_LIST_TEST_CASE("Views of elements without memory are refused", "[engine]",
+                        ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  const TestType space;
+  const auto step = truncated_step(34);
+  const auto rows = static_cast<std::size_t>(step->rows);
+  const Views<Space> views(rows, 1);
+  LogitProcessor<TestType> processor(space, 60, vocabulary);
+  const Kokkos::LayoutStride shape(rows, vocabulary, vocabulary, 1);
+  const Matrix<float, Space> no_matrix(static_cast<float*>(nullptr), shape);
+  const auto refused = [&](const Matrix<float, Space>& logits, const StepOutputs<Space>& outputs) {
+    return error_of([&] { processor.process(logits, step->step.requests(), outputs); }).field;
+  };
+  CHECK(refused(no_matrix, views.outputs()) == "logits.data");
+  StepOutputs<Space> outputs = views.outputs();
+  outputs.probabilities = no_matrix;
+  CHECK(refused(views.logits.matrix(), outputs) == "probabilities.data");
+  outputs = views.outputs();
+  outputs.row_status = Vector<std::int32_t, Space>(static_cast<std::int32_t*>(nullptr),
+                                                   Kokkos::LayoutStride(rows, 1));
+  CHECK(refused(views.logits.matrix(), outputs) == "row_status.data");
   CHECK(views.logits.values() == Views<Space>::values(rows, 1));
 }
 

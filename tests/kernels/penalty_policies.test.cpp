@@ -192,9 +192,9 @@ TEMPLATE_LIST_TEST_CASE("a token of the prompt alone gets the repetition penalty
   }
   const LogitBlock<TestType> block({3.0f, -3.0f, 3.0f, -3.0f}, 2);
   apply(block, edits, Through::apply_penalty);
-  const auto half = pattern_of<Logit>(1.5f);
+  const auto halved = pattern_of<Logit>(1.5f);
   const auto twice = pattern_of<Logit>(-6.0f);
-  CHECK(block.patterns() == std::vector<std::uint32_t>{half, twice, half, twice});
+  CHECK(block.patterns() == std::vector<std::uint32_t>{halved, twice, halved, twice});
 }
 
 TEMPLATE_LIST_TEST_CASE("zeros, signs and roundings of every policy are those of its definition",

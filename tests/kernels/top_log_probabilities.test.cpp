@@ -166,9 +166,9 @@ TEMPLATE_LIST_TEST_CASE("a greedy row lists its maxima with -log k, the rest wit
   for (const std::int64_t v : {4999, 17}) batch.logits[v] = 2.0f;
   const auto listed = top<TestType>(batch, 4, keep_first(batch, {-1}));
   CHECK(listed.tokens == std::vector<std::int32_t>{17, 4999, 0, 1});
-  const float half = listed.values[0];
-  CHECK(std::fabs(half + std::log(2.0f)) <= 0x1p-23f);
-  CHECK(listed.values == std::vector<float>{half, half, -infinity, -infinity});
+  const float minus_log_2 = listed.values[0];
+  CHECK(std::fabs(minus_log_2 + std::log(2.0f)) <= 0x1p-23f);
+  CHECK(listed.values == std::vector<float>{minus_log_2, minus_log_2, -infinity, -infinity});
 }
 
 TEMPLATE_LIST_TEST_CASE("an unusable row lists nothing, the others keep every bit", "", Backends) {

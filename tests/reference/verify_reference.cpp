@@ -155,8 +155,8 @@ void fill_random_distribution(std::span<float> row, std::mt19937_64& random) {
   for (std::size_t v = 0; v < row.size(); v += 2) {
     const std::uint64_t bits = random();
     for (std::size_t i = 0; i < 2 && v + i < row.size(); ++i) {
-      const auto half = static_cast<std::uint32_t>(bits >> (32 * i));
-      const float uniform = static_cast<float>(half >> 8) * 0x1p-24f;
+      const auto word = static_cast<std::uint32_t>(bits >> (32 * i));
+      const float uniform = static_cast<float>(word >> 8) * 0x1p-24f;
       row[v + i] = 0.01f + uniform * uniform * uniform;
       sum += row[v + i];
     }

@@ -89,7 +89,8 @@ class LogitProcessor {
 
   /// The first half of `process`, for as long as the model still computes the logits: validates and
   /// flattens the requests and starts their one upload on an execution space instance of its own.
-  /// The requests may go when it returns. A step that was prepared and not processed is dropped.
+  /// The requests may go when it returns. A step that was prepared and not processed
+  /// is dropped, also when this one is refused.
   /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
   /// It stages a uniform for every row: without `options.uniforms` each request has an id and a
   /// history.
