@@ -15,11 +15,11 @@ std::int32_t kept_of(FullSort::Token* tokens, const float* logits, std::int64_t 
     tokens[v] = {logits[v], static_cast<std::int32_t>(v)};
   }
   std::sort(tokens, tokens + vocabulary, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
   });
   const std::int64_t most = top_k == 0 ? vocabulary : std::min<std::int64_t>(top_k, vocabulary);
   const auto weight = [&](std::int64_t i) {
-    return std::exp((tokens[i].first - tokens[0].first) / temperature);
+    return std::exp((tokens[i].logit - tokens[0].logit) / temperature);
   };
   float sum = 0.0f;
   for (std::int64_t i = 0; i < most; ++i) sum += weight(i);

@@ -5,7 +5,6 @@
 #include "inputs.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace tokkos::bench {
 
@@ -13,7 +12,10 @@ namespace tokkos::bench {
 /// cut by count and by the running sum of its exponentials.
 class FullSort {
  public:
-  using Token = std::pair<float, std::int32_t>;
+  struct Token {
+    float logit;
+    std::int32_t id;
+  };
 
   FullSort(std::int64_t rows, std::int64_t vocabulary);
 
@@ -22,8 +24,8 @@ class FullSort {
                 std::int32_t top_k, float top_p) const;
 
  private:
-  Rows<Token> m_tokens;
-  Numbers<std::int32_t> m_count;
+  Kokkos::View<Token**, Kokkos::LayoutRight, Kokkos::HostSpace> m_tokens;
+  Kokkos::View<std::int32_t*, Kokkos::HostSpace> m_count;
 };
 
 }  // namespace tokkos::bench

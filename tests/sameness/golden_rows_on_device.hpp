@@ -22,20 +22,20 @@ class GoldenRowsOnDevice {
  public:
   using Memory = MemoryOf<Space>;
 
-  GoldenRowsOnDevice(const Space& space, const GoldenBatch& batch)
-      : space(space),
-        batch(batch),
-        m_workspace(batch.rows, batch.vocabulary),
-        m_temperature(on_device<Memory>(std::vector<float>{batch.temperature})),
-        m_words(on_device<Memory>(batch.bitmask, batch.words, 1, std::int32_t{-1})),
-        m_mask_index(on_device<Memory>(batch.mask_index)),
-        measures(m_workspace.measures(batch.rows)),
-        status("test::status", batch.rows),
-        stored_probabilities("test::probabilities", batch.rows, batch.vocabulary + padding) {
+  GoldenRowsOnDevice(const Space& on, const GoldenBatch& of)
+      : space(on),
+        batch(of),
+        m_workspace(of.rows, of.vocabulary),
+        m_temperature(on_device<Memory>(std::vector<float>{of.temperature})),
+        m_words(on_device<Memory>(of.bitmask, of.words, 1, std::int32_t{-1})),
+        m_mask_index(on_device<Memory>(of.mask_index)),
+        measures(m_workspace.measures(of.rows)),
+        status("test::status", of.rows),
+        stored_probabilities("test::probabilities", of.rows, of.vocabulary + padding) {
     rows.temperature = m_temperature;
-    rows.active_vocabulary = batch.active;
-    if (!batch.bitmask.empty()) {
-      rows.bitmask.words = without_padding<const std::int32_t>(m_words, batch.words);
+    rows.active_vocabulary = of.active;
+    if (!of.bitmask.empty()) {
+      rows.bitmask.words = without_padding<const std::int32_t>(m_words, of.words);
       rows.bitmask.row_index = m_mask_index;
     }
     store_logits();
