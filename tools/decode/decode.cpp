@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <system_error>
 
 namespace tokkos::tools {
@@ -87,11 +88,15 @@ void write_generated(std::ostream& file, const std::vector<Text>& texts) {
 }
 
 void check_separate_files(const DecodeOptions& options) {
-  using std::filesystem::weakly_canonical;
+  namespace fs = std::filesystem;
   if (!options.text_file) return;
   std::error_code no_such_folder;  // which OutputFile reports
-  const auto text = weakly_canonical(*options.text_file, no_such_folder);
-  if (no_such_folder || text != weakly_canonical(*options.trace_file, no_such_folder)) return;
+  // A relative name of no file is left as it stands, "a" and "./a" differing.
+  const auto place = [&](const std::string& name) {
+    return fs::weakly_canonical(fs::absolute(name), no_such_folder);
+  };
+  const fs::path text = place(*options.text_file);
+  if (no_such_folder || text != place(*options.trace_file)) return;
   throw Error("--trace", std::nullopt, *options.trace_file, "another file than --text");
 }
 
