@@ -14,49 +14,47 @@ namespace tokkos {
 
 namespace {
 
+/// Edit i: a bias or a penalty. On a device neighbours do the same.
 template <class ExecutionSpace, LogitType Logit>
 struct EditLogits {
+  detail::AddBias<ExecutionSpace, Logit> add;
+  detail::Penalize<ExecutionSpace, Logit> penalize;
+  std::int64_t biases;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (i < biases) {
+      add(i);
+    } else {
+      penalize(i - biases);
+    }
+  }
+};
+
+/// On a host the two lists, which go row by row, run side by side in groups: group g takes its
+/// share of both, so that a thread meets a row (and its pages of memory) once.
+template <class ExecutionSpace, LogitType Logit>
+struct EditGroups {
+  static constexpr std::int64_t group_size = 128;  ///< edits
+  static constexpr std::int64_t entries_per_block = 2;
+
   detail::AddBias<ExecutionSpace, Logit> add;
   detail::Penalize<ExecutionSpace, Logit> penalize;
   std::int64_t biases;
   std::int64_t edits;        ///< biases and penalties
   std::uint64_t bias_share;  ///< of all edits, rounded up, times 2^32
 
-  /// How many of the first i edits are biases on a host.
+  /// How many of the first i edits are biases.
   KOKKOS_FUNCTION std::int64_t biases_before(std::int64_t i) const {
     return static_cast<std::int64_t>((static_cast<std::uint64_t>(i) * bias_share) >> 32);
   }
 
-  /// Runs `bias(k)` or `penalty(k)` for edit i. On a host the two lists, which go row by row, run
-  /// side by side in groups, so that a thread meets a row (and its pages of memory) once.
-  template <class Bias, class Penalty>
-  KOKKOS_FORCEINLINE_FUNCTION void by_group(std::int64_t i, const Bias& bias,
-                                            const Penalty& penalty) const {
-    constexpr std::int64_t size = 64;
-    const std::int64_t begin = i / size * size;
-    const std::int64_t end = begin + size < edits ? begin + size : edits;
+  KOKKOS_FUNCTION void operator()(std::int64_t group) const {
+    const std::int64_t begin = group * group_size;
+    const std::int64_t end = begin + group_size < edits ? begin + group_size : edits;
     const std::int64_t first = biases_before(begin);
-    const std::int64_t count = biases_before(end) - first;
-    if (i - begin < count) {
-      bias(first + i - begin);
-    } else {
-      penalty(i - first - count);
-    }
-  }
-
-  KOKKOS_FUNCTION void fetch(std::int64_t i) const {
-    by_group(
-        i, [&](std::int64_t k) { add.fetch(k); }, [&](std::int64_t k) { penalize.fetch(k); });
-  }
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if constexpr (runs_on_host<ExecutionSpace>) {
-      by_group(i, add, penalize);
-    } else if (i < biases) {  // neighbours do the same
-      add(i);
-    } else {
-      penalize(i - biases);
-    }
+    const std::int64_t last = biases_before(end);
+    run_entries(add, first, last, biases);
+    run_entries(penalize, begin - first, end - last, edits - biases);
   }
 };
 
@@ -79,12 +77,18 @@ void apply_edits(const ExecutionSpace& space, const Matrix<Logit, MemoryOf<Execu
   const std::int64_t second = check_penalty_edits(penalties);
   require(first + second <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt,
           first + second, "at most 2147483647 in one launch");
-  launch_entries("tokkos::apply_edits::edit", space, first + second,
-                 EditLogits<ExecutionSpace, Logit>{{logits, biases, row_status},
-                                                   {logits, penalties, row_status},
-                                                   first,
-                                                   first + second,
-                                                   share_of(first, first + second)});
+  const std::int64_t edits = first + second;
+  const char* label = "tokkos::apply_edits::edit";
+  const detail::AddBias<ExecutionSpace, Logit> add{logits, biases, row_status};
+  const detail::Penalize<ExecutionSpace, Logit> penalize{logits, penalties, row_status};
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    using Groups = EditGroups<ExecutionSpace, Logit>;
+    const std::int64_t groups = (edits + Groups::group_size - 1) / Groups::group_size;
+    launch_entries(label, space, groups,
+                   Groups{add, penalize, first, edits, share_of(first, edits)});
+  } else {
+    launch_entries(label, space, edits, EditLogits<ExecutionSpace, Logit>{add, penalize, first});
+  }
 }
 
 #define TOKKOS_INSTANTIATE(Space, Logit)                                                           \

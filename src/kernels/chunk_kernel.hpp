@@ -87,11 +87,6 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_block(const ChunkSource<Logit>& source, in
     const Logit* KOKKOS_RESTRICT logits = source.logits + first;
     // hot loop
     for (int j = 0; j < count; ++j) x[j] = unmasked(widen(logits[j]));
-  } else if (count == chunk_size && first + count <= source.size) {
-    for (int j = 0; j < count; j += 32) {
-      const auto allowed = static_cast<std::uint32_t>(source.mask_words[(first + j) >> 5]);
-      fill_word<32>(source.logits + first + j, allowed, x + j);
-    }
   } else {
     for (int j = 0; j < count; j += width) fill_tokens<width>(source, first + j, x + j);
   }
@@ -103,9 +98,23 @@ struct LogitRange {
   bool has_odd = false;
 };
 
+/// The range of which every `width`-th logit is known: one running maximum would wait for itself.
+template <int width>
+KOKKOS_FORCEINLINE_FUNCTION LogitRange merged_range(const float* maxima, const std::uint32_t* odd) {
+  LogitRange range;
+  std::uint32_t any = 0;
+  for (int j = 0; j < width; ++j) {
+    any |= odd[j];
+    range.maximum = maxima[j] > range.maximum ? maxima[j] : range.maximum;
+  }
+  range.maximum += 0.0f;  // -0 becomes +0
+  range.has_odd = any != 0;
+  return range;
+}
+
 template <int count>
 KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
-  constexpr int width = count < 64 ? count : 64;  // several maxima: one would wait for itself
+  constexpr int width = count < 64 ? count : 64;
   float maxima[width];
   std::uint32_t odd[width];
   for (int j = 0; j < width; ++j) {
@@ -120,15 +129,41 @@ KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
       maxima[j] = value > maxima[j] ? value : maxima[j];
     }
   }
-  LogitRange range;
-  std::uint32_t any = 0;
+  return merged_range<width>(maxima, odd);
+}
+
+/// fill_block and range_of of a whole chunk and its mask's words in one go.
+template <LogitType Logit>
+KOKKOS_FUNCTION LogitRange fill_masked_chunk(const Logit* KOKKOS_RESTRICT logits,
+                                             const std::int32_t* KOKKOS_RESTRICT words,
+                                             float* KOKKOS_RESTRICT x) {
+  constexpr int width = 32;
+  constexpr std::uint32_t infinity_bits = 0x7f800000u;
+  float maxima[width];
+  std::uint32_t magnitudes[width];
   for (int j = 0; j < width; ++j) {
-    any |= odd[j];
-    range.maximum = maxima[j] > range.maximum ? maxima[j] : range.maximum;
+    maxima[j] = negative_infinity;
+    magnitudes[j] = 0;
   }
-  range.maximum += 0.0f;  // -0 becomes +0
-  range.has_odd = any != 0;
-  return range;
+  for (int first = 0; first < chunk_size; first += width) {
+    const auto allowed = static_cast<std::uint32_t>(words[first / width]);
+    float* KOKKOS_RESTRICT copy = x + first;
+    if (allowed == 0) {
+      for (int j = 0; j < width; ++j) copy[j] = negative_infinity;
+      continue;
+    }
+    // hot loop
+    for (int j = 0; j < width; ++j) {
+      const float value = widen(logits[first + j]);
+      const float kept = (allowed >> j) & 1u ? unmasked(value) : negative_infinity;
+      copy[j] = kept;
+      maxima[j] = kept > maxima[j] ? kept : maxima[j];
+      const std::uint32_t magnitude = __builtin_bit_cast(std::uint32_t, kept) & 0x7fffffffu;
+      magnitudes[j] = magnitude > magnitudes[j] ? magnitude : magnitudes[j];
+    }
+  }
+  for (int j = 0; j < width; ++j) magnitudes[j] = magnitudes[j] > infinity_bits ? 1u : 0u;
+  return merged_range<width>(maxima, magnitudes);  // only NaN is odd here
 }
 
 /// Loads a chunk into `x` with -infinity for every forbidden token and returns its maximum, plus
@@ -141,8 +176,16 @@ KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& sou
   std::int32_t bits = 0;
   for (int block = team.team_rank(); block < chunk_size / width; block += team.team_size()) {
     float* own = x + block * width;
-    fill_block<width, mask_width<ExecutionSpace>>(source, block * width, own);
-    const LogitRange range = range_of<width>(own);
+    LogitRange range;
+    bool filled = false;
+    if constexpr (width == chunk_size) {
+      filled = source.mask_words != nullptr && source.size == chunk_size;
+      if (filled) range = fill_masked_chunk(source.logits, source.mask_words, own);
+    }
+    if (!filled) {
+      fill_block<width, mask_width<ExecutionSpace>>(source, block * width, own);
+      range = range_of<width>(own);
+    }
     maximum = range.maximum > maximum ? range.maximum : maximum;
     if (range.has_odd) bits |= RowStatus::nan_logit;
   }
@@ -214,21 +257,23 @@ KOKKOS_FUNCTION float* chunk_buffer(const Team& team, std::int64_t chunks = 1) {
 template <class ExecutionSpace, LogitType Logit, class Team>
 KOKKOS_FUNCTION ChunkPair measure_chunk(const Team& team, const ChunkSource<Logit>& source,
                                         InverseTemperature inverse, float* x, float* e) {
+  const float* ready = nullptr;  // logits that can be weighed
+  float maximum = negative_infinity;
   if constexpr (runs_on_host<ExecutionSpace> && std::is_same_v<Logit, float>) {
     if (source.mask_words == nullptr && source.size == chunk_size) {
       const LogitRange range = range_of<chunk_size>(source.logits);
-      if (!range.has_odd && range.maximum > masked_logit && range.maximum <= FLT_MAX) {
-        const float* ready = source.logits;
-        return {range.maximum,
-                weigh_chunk<ExecutionSpace>(team, source, ready, e, range.maximum, inverse)};
-      }
+      maximum = range.maximum;
+      if (!range.has_odd && maximum > masked_logit && maximum <= FLT_MAX) ready = source.logits;
     }
   }
-  std::int32_t status = 0;
-  const float maximum = load_chunk<ExecutionSpace>(team, source, x, status);
-  if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};
-  if (maximum == negative_infinity) return {};
-  return {maximum, weigh_chunk<ExecutionSpace>(team, source, x, e, maximum, inverse)};
+  if (ready == nullptr) {
+    std::int32_t status = 0;
+    maximum = load_chunk<ExecutionSpace>(team, source, x, status);
+    if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};
+    if (maximum == negative_infinity) return {};
+    ready = x;
+  }
+  return {maximum, weigh_chunk<ExecutionSpace>(team, source, ready, e, maximum, inverse)};
 }
 
 }  // namespace tokkos

@@ -7,7 +7,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,22 +25,44 @@ inline bool takes_whole_rows(std::int64_t rows, std::int64_t threads) {
   return rows >= 4 * threads || (rows > 0 && rows % threads == 0);
 }
 
+/// Runs `functor(i)` for i in [begin, end), which are some of `entries`. A functor may offer
+/// `fetch(i)`: on a host it is called some entries earlier, to ask the memory for what i needs.
+template <class Functor>
+KOKKOS_FORCEINLINE_FUNCTION void run_entries(const Functor& functor, std::int64_t begin,
+                                             std::int64_t end, std::int64_t entries) {
+  constexpr std::int64_t ahead = 24;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if constexpr (requires { functor.fetch(i); }) {
+      if (i + ahead < entries) functor.fetch(i + ahead);
+    }
+    functor(i);
+  }
+}
+
+/// Entries that a host's thread takes at a time; a functor may name another number.
+template <class Functor>
+inline constexpr std::int64_t entries_per_block = 256;
+template <class Functor>
+requires requires {
+  Functor::entries_per_block;
+}
+inline constexpr std::int64_t entries_per_block<Functor> = Functor::entries_per_block;
+
 /// Runs `functor(i)` for a run of consecutive entries: one on a device, many on a host.
 template <class ExecutionSpace, class Functor>
 struct EntryBlock {
-  static constexpr std::int64_t size = runs_on_host<ExecutionSpace> ? 256 : 1;
-  static constexpr std::int64_t ahead = 24;  ///< entries whose memory is asked for early
+  static constexpr std::int64_t size =
+      runs_on_host<ExecutionSpace> ? entries_per_block<Functor> : 1;
   Functor functor;
   std::int64_t entries;
 
   KOKKOS_FUNCTION void operator()(std::int64_t block) const {
     const IeeeArithmetic ieee;
-    const std::int64_t end = (block + 1) * size < entries ? (block + 1) * size : entries;
-    for (std::int64_t i = block * size; i < end; ++i) {
-      if constexpr (runs_on_host<ExecutionSpace> && requires { functor.fetch(i); }) {
-        if (i + ahead < entries) functor.fetch(i + ahead);
-      }
-      functor(i);
+    if constexpr (runs_on_host<ExecutionSpace>) {
+      const std::int64_t end = (block + 1) * size < entries ? (block + 1) * size : entries;
+      run_entries(functor, block * size, end, entries);
+    } else {
+      functor(block);
     }
   }
 };
@@ -58,9 +79,10 @@ void launch_entries(const char* label, const ExecutionSpace& space, std::int64_t
       Block{functor, entries});
 }
 
-/// Runs `functor` with `league` teams. On a device a team has `device_team` threads, or as many as
-/// the device allows for this functor if that is less; on a host it has `host_team`,
-/// at most as many as the space has.
+/// Runs `functor` with `league` teams. On a device a team has `device_team` threads (a power of 2),
+/// or half, a quarter, ... of them where the device does not allow so many for this functor: scans
+/// and reductions of every backend and version take powers of 2. On a host it has `host_team`, at
+/// most as many as the space has.
 template <class ExecutionSpace, class Functor>
 void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t league,
                   int device_team, std::size_t scratch_bytes, const Functor& functor,
@@ -74,7 +96,8 @@ void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t l
   if constexpr (!runs_on_host<ExecutionSpace>) {
     Policy probe(space, static_cast<int>(league), 1);
     probe.set_scratch_size(0, scratch);
-    team = std::min(device_team, probe.team_size_max(functor, Kokkos::ParallelForTag()));
+    const int most = probe.team_size_max(functor, Kokkos::ParallelForTag());
+    for (team = device_team; team > most && team > 1;) team /= 2;
   }
   Policy policy(space, static_cast<int>(league), team);
   policy.set_scratch_size(0, scratch);
