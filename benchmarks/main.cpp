@@ -82,6 +82,7 @@ int main(int argc, char* argv[]) {
   tokkos::bench::register_bitmask();
   tokkos::bench::register_verify();
   tokkos::bench::register_mixes();
+  tokkos::bench::register_steps();
   using Console = benchmark::ConsoleReporter;
   PlainNames<Console> console(isatty(STDOUT_FILENO) ? Console::OO_ColorTabular
                                                     : Console::OO_Tabular);

@@ -101,7 +101,7 @@ void run_mix(benchmark::State& state, std::int64_t n, std::int64_t v, const Requ
     outputs.tokens = given.tokens;
   }
   const Timed own{[&] { processor.process(given.logits, requests.step(), outputs); },
-                  [&] { restore(source, given.logits); }};
+                  [&] { restore(source, given.logits); }, true};
   const Number maximum("tokkos::bench::maximum");
   const Rival rival =
       wants_probabilities

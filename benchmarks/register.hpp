@@ -11,5 +11,6 @@ void register_pipeline();
 void register_bitmask();
 void register_verify();
 void register_mixes();
+void register_steps();
 
 }  // namespace tokkos::bench

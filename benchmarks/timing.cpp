@@ -25,6 +25,37 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Keeps a device busy for some milliseconds.
+void delay(const Kokkos::View<std::uint32_t, Memory>& bits) {
+  Kokkos::parallel_for(
+      "tokkos::bench::delay", Kokkos::RangePolicy<Space>(0, 1), KOKKOS_LAMBDA(const int) {
+        std::uint32_t mixed = bits();
+        for (int i = 0; i < 1 << 20; ++i) mixed = mixed * 1664525u + 1013904223u;
+        bits() = mixed;
+      });
+}
+
+/// Seconds that one run takes on a device, without the host's part in launches and fences: several
+/// are launched while the device is busy with something else, with and without the work itself.
+double seconds_on_device(const Timed& timed) {
+  constexpr int rounds = 11, runs = 32;
+  const Kokkos::View<std::uint32_t, Memory> bits("tokkos::bench::delay");
+  std::vector<double> with, without;
+  for (int round = 0; round < rounds; ++round) {
+    for (const bool works : {true, false}) {
+      const double seconds = seconds_of({[&] {
+        delay(bits);
+        for (int run = 0; run < runs; ++run) {
+          if (timed.prepare) timed.prepare();
+          if (works) timed.work();
+        }
+      }});
+      (works ? with : without).push_back(seconds);
+    }
+  }
+  return (median(with) - median(without)) / runs;
+}
+
 }  // namespace
 
 void run_timed(benchmark::State& state, double bytes, const Timed& own,
@@ -45,6 +76,9 @@ void run_timed(benchmark::State& state, double bytes, const Timed& own,
   const double seconds = median(own_seconds);
   state.counters["median_seconds"] = seconds;
   state.counters["bytes_per_second"] = bytes / seconds;
+  if (!runs_on_host && !own.waits) {
+    state.counters["device_seconds"] = seconds_on_device(own);
+  }
   for (std::size_t i = 0; i < rivals.size(); ++i) {
     const double rival = median(rival_seconds[i]);
     state.counters[rivals[i].counter] = rivals[i].is_speedup ? rival / seconds : seconds / rival;

@@ -23,6 +23,7 @@ inline constexpr bool runs_on_host =
 struct Timed {
   std::function<void()> work;
   std::function<void()> prepare = {};
+  bool waits = false;  ///< whether it waits for a device
 };
 
 /// Something that is timed in turn with the benchmark's own work.
@@ -33,7 +34,8 @@ struct Rival {
 };
 
 /// Runs a benchmark: own work and rivals in turn, once per iteration, after two rounds of warm-up.
-/// Reports medians: seconds, bytes_per_second for `bytes` that one run moves, and the ratios.
+/// Reports medians: seconds, bytes_per_second for `bytes` that one run moves, the ratios, and on a
+/// GPU `device_seconds`, without the host's part in launches and fences.
 void run_timed(benchmark::State& state, double bytes, const Timed& own,
                const std::vector<Rival>& rivals = {});
 

@@ -37,8 +37,11 @@ void without_probabilities(benchmark::State& state, Case<Logit> given, Output ou
   std::vector<Rival> rivals;
   const Number maximum("tokkos::bench::maximum");
   const Staged staged(given.rows_count, given.vocabulary);
+  // As many bytes as the logits have, to be read as float32.
+  constexpr std::int64_t per_float = sizeof(float) / sizeof(Logit);
+  Rows<float> same_bytes;
   if constexpr (std::is_same_v<Logit, float>) {
-    rivals.push_back({"read_ratio", false, {[&] { read_rows(Space(), given.logits, maximum); }}});
+    same_bytes = given.logits;
     if (output == Output::token) {
       given.with_probabilities();
       rivals.push_back({"staged_speedup", true, {[&] {
@@ -47,7 +50,11 @@ void without_probabilities(benchmark::State& state, Case<Logit> given, Output ou
                           staged.sample(Space(), given.probabilities, given.uniforms, given.tokens);
                         }}});
     }
+  } else {
+    same_bytes =
+        Rows<float>("tokkos::bench::same_bytes", given.rows_count, given.vocabulary / per_float);
   }
+  rivals.push_back({"read_ratio", false, {[&] { read_rows(Space(), same_bytes, maximum); }}});
   run_timed(state, given.elements() * sizeof(Logit), {[&] { run_once(given, output); }}, rivals);
 }
 

@@ -5,8 +5,29 @@
 namespace tokkos::bench {
 
 namespace {
+
 constexpr std::int64_t block = 4096;
-}
+
+/// The maximum over one block of one row, by the threads of a team side by side.
+struct ReadBlock {
+  const float* source;
+  std::int64_t width;
+  std::int64_t blocks;  ///< of a row
+  std::int64_t first;   ///< row
+  std::int64_t step;    ///< rows
+
+  KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Space>::member_type& team,
+                                  float& maximum) const {
+    const float* row = source + (first + team.league_rank() / blocks * step) * width;
+    const std::int64_t begin = team.league_rank() % blocks * block;
+    const std::int64_t end = begin + block < width ? begin + block : width;
+    for (std::int64_t v = begin + team.team_rank(); v < end; v += team.team_size()) {
+      maximum = row[v] > maximum ? row[v] : maximum;
+    }
+  }
+};
+
+}  // namespace
 
 void copy_rows(const Space& space, const Rows<float>& from, const Rows<float>& to) {
   const float* source = from.data();
@@ -26,8 +47,8 @@ void read_some_rows(const Space& space, const Rows<float>& rows, std::int64_t fi
   const auto width = static_cast<std::int64_t>(rows.extent(1));
   const auto count = (static_cast<std::int64_t>(rows.extent(0)) - first + step - 1) / step;
   const float* source = rows.data();
+  const std::int64_t blocks = (width + block - 1) / block;
   if constexpr (runs_on_host) {
-    const std::int64_t blocks = (width + block - 1) / block;
     Kokkos::parallel_reduce(
         "tokkos::bench::read",
         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count * blocks),
@@ -49,14 +70,11 @@ void read_some_rows(const Space& space, const Rows<float>& rows, std::int64_t fi
         },
         Kokkos::Max<float, Memory>(result));
   } else {
+    constexpr int threads = 256;
     Kokkos::parallel_reduce(
         "tokkos::bench::read",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count * width),
-        KOKKOS_LAMBDA(const std::int64_t i, float& maximum) {
-          const float x = source[(first + i / width * step) * width + i % width];
-          maximum = x > maximum ? x : maximum;
-        },
-        Kokkos::Max<float, Memory>(result));
+        Kokkos::TeamPolicy<Space>(space, static_cast<int>(count * blocks), threads),
+        ReadBlock{source, width, blocks, first, step}, Kokkos::Max<float, Memory>(result));
   }
 }
 

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baselines/staged.hpp"
 
+#include "baselines/staged_teams.hpp"
+
 #include <cfloat>
 
 namespace tokkos::bench {
 
 namespace {
 
-constexpr std::int64_t chunk = 4096;
+constexpr std::int64_t chunk = staged_chunk;
 
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
@@ -43,6 +45,11 @@ void Staged::edit(const Space& space, const Rows<float>& logits, const RowEdits&
 
 void Staged::mask(const Space& space, const Rows<float>& logits,
                   const Rows<std::int32_t>& bitmask) const {
+  if (!runs_on_host) {
+    launch_staged("tokkos::bench::staged_mask", space, m_chunk_maximum.size(),
+                  MaskChunk{logits, bitmask});
+    return;
+  }
   Kokkos::parallel_for(
       "tokkos::bench::staged_mask", over(space, logits.extent(0)),
       KOKKOS_LAMBDA(const std::int64_t row) {
@@ -58,6 +65,13 @@ void Staged::softmax(const Space& space, const Rows<float>& logits,
                      const Numbers<float>& temperature, const Rows<float>& probabilities) const {
   const Rows<float> chunk_maximum = m_chunk_maximum;
   const Rows<float> chunk_sum = m_chunk_sum;
+  if (!runs_on_host) {
+    launch_staged("tokkos::bench::staged_chunk_lse", space, chunk_maximum.size(),
+                  SumChunk{logits, chunk_maximum, chunk_sum, temperature});
+    launch_staged("tokkos::bench::staged_softmax", space, chunk_maximum.size(),
+                  NormalizeChunk{logits, chunk_maximum, chunk_sum, probabilities, temperature});
+    return;
+  }
   Kokkos::parallel_for(
       "tokkos::bench::staged_chunk_lse", over(space, logits.extent(0)),
       KOKKOS_LAMBDA(const std::int64_t row) {
@@ -101,6 +115,11 @@ void Staged::softmax(const Space& space, const Rows<float>& logits,
 
 void Staged::sample(const Space& space, const Rows<float>& probabilities,
                     const Numbers<float>& uniforms, const Numbers<std::int32_t>& tokens) const {
+  if (!runs_on_host) {
+    launch_staged("tokkos::bench::staged_sample", space, probabilities.extent(0),
+                  SampleRow{probabilities, uniforms, tokens});
+    return;
+  }
   Kokkos::parallel_for(
       "tokkos::bench::staged_sample", over(space, probabilities.extent(0)),
       KOKKOS_LAMBDA(const std::int64_t row) {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-// The seed's way on a CPU, written plainly: one pass over the logits per step, one thread per row,
-// std::exp. It is compiled with the same flags as the library.
+// The seed's way, written plainly: one pass over the logits per step, std::exp. On a CPU one thread
+// takes a row, on a GPU a team takes a chunk. It is compiled with the same flags as the library.
 
 namespace tokkos::bench {
 

@@ -42,6 +42,7 @@
 #include <tokkos/kernels/measure.hpp>
 #include <tokkos/kernels/normalize.hpp>
 #include <tokkos/kernels/normalize_truncated.hpp>
+#include <tokkos/kernels/raw_log_probabilities.hpp>
 #include <tokkos/kernels/sample_from_probabilities.hpp>
 #include <tokkos/kernels/softmax_with_chunked_sum.hpp>
 #include <tokkos/kernels/softmax_with_temperature.hpp>

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <tokkos/engine/step_outputs.hpp>
-#include <tokkos/kernels/log_sum_exp.hpp>
 #include <tokkos/kernels/top_log_probabilities.hpp>
 
 #include "kernels/check_views.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tokkos {
 
@@ -18,6 +18,12 @@ template <class Space>
 bool reads_logits(const StepOutputs<Space>& outputs) {
   return outputs.tokens.data() != nullptr || outputs.top_tokens.data() != nullptr ||
          outputs.truncated_probabilities.data() != nullptr;
+}
+
+/// Whether something is made of the logits as they are before their edits.
+template <class Space>
+bool reads_raw_logits(const StepOutputs<Space>& outputs) {
+  return outputs.raw_logprobs.data() != nullptr || outputs.raw_top_tokens.data() != nullptr;
 }
 
 /// Checks probabilities [n, V] that a step writes.
@@ -32,24 +38,46 @@ void check_probabilities(const char* field, const Matrix<Logit, Space>& logits,
   check_overlap(in_place, probabilities);
 }
 
+/// Checks a list of the most likely tokens, which is given whole or not at all.
+template <class Space>
+void check_top_lists(const std::string& prefix, const Matrix<TokenId, Space>& tokens,
+                     const Matrix<float, Space>& logprobs, std::int64_t rows) {
+  if (tokens.data() == nullptr && logprobs.data() == nullptr) return;
+  const auto listed = static_cast<std::int64_t>(tokens.extent(1));
+  const std::string name = prefix + "top_tokens";
+  require(listed <= max_top_tokens, (name + ".extent").c_str(), 1, listed, "at most 128");
+  check_matrix(name.c_str(), tokens, rows, listed);
+  check_matrix((prefix + "top_logprobs").c_str(), logprobs, rows, listed);
+}
+
+/// Checks one log-probability for each token that is drawn.
+template <class Space>
+void check_drawn(const char* field, const Vector<float, Space>& logprobs,
+                 const StepOutputs<Space>& outputs, std::int64_t rows) {
+  check_optional_vector(field, logprobs, rows);
+  if (logprobs.data() == nullptr || outputs.tokens.data() != nullptr || rows == 0) return;
+  throw Error("tokens", std::nullopt, "empty",
+              std::string("a View: ") + field + " are of its tokens");
+}
+
 /// Checks what a step is asked to write against its logits.
+/// @param has_hook whether something else changes logits between the edits and the draw
 template <LogitType Logit, class Space>
-void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>& outputs) {
+void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>& outputs,
+                   bool has_hook) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
   check_optional_vector("tokens", outputs.tokens, rows);
-  check_optional_vector("logprobs", outputs.logprobs, rows);
+  check_drawn("logprobs", outputs.logprobs, outputs, rows);
+  check_drawn("raw_logprobs", outputs.raw_logprobs, outputs, rows);
+  if (outputs.raw_logprobs.data() != nullptr && has_hook) {
+    throw Error("raw_logprobs", std::nullopt, "asked for, with a LogitHook",
+                "a step without: a hook may change any logit, and no copy is kept of them all");
+  }
   check_optional_vector("log_sum_exp", outputs.log_sum_exp, rows);
   check_optional_vector("row_status", outputs.row_status, rows);
-  if (outputs.logprobs.data() != nullptr && outputs.tokens.data() == nullptr && rows > 0) {
-    throw Error("tokens", std::nullopt, "empty", "a View: logprobs are those of its tokens");
-  }
-  const auto listed = static_cast<std::int64_t>(outputs.top_tokens.extent(1));
-  if (outputs.top_tokens.data() != nullptr || outputs.top_logprobs.data() != nullptr) {
-    require(listed <= max_top_tokens, "top_tokens.extent", 1, listed, "at most 128");
-    check_matrix("top_tokens", outputs.top_tokens, rows, listed);
-    check_matrix("top_logprobs", outputs.top_logprobs, rows, listed);
-  }
+  check_top_lists("", outputs.top_tokens, outputs.top_logprobs, rows);
+  check_top_lists("raw_", outputs.raw_top_tokens, outputs.raw_top_logprobs, rows);
   check_probabilities("probabilities", logits, outputs.probabilities);
   check_probabilities("truncated_probabilities", logits, outputs.truncated_probabilities);
   check_separate("probabilities", outputs.probabilities, "truncated_probabilities",
@@ -68,15 +96,6 @@ inline void check_prepared(std::optional<std::int64_t> prepared, std::int64_t ro
   if (!can_draw) {
     throw Error("tokens", std::nullopt, "asked for", "uniforms that were prepared");
   }
-}
-
-template <class ExecutionSpace, LogitType Logit>
-void log_sum_exp_if_asked(const ExecutionSpace& space,
-                          const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
-                          const RowMeasures<MemoryOf<ExecutionSpace>>& measures,
-                          const StepOutputs<MemoryOf<ExecutionSpace>>& outputs) {
-  if (outputs.log_sum_exp.data() == nullptr) return;
-  log_sum_exp(space, rows, measures, outputs.log_sum_exp);
 }
 
 }  // namespace tokkos

@@ -8,6 +8,7 @@
 
 #include "engine/check_engine.hpp"
 #include "engine/prepared_step.hpp"
+#include "engine/raw_step.hpp"
 #include "kernels/instantiate.hpp"
 
 namespace tokkos {

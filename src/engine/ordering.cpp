@@ -20,7 +20,7 @@ namespace {
 
 template <class ExecutionSpace>
 struct Events {
-  static void record(void*&, const ExecutionSpace&) {}
+  static bool record(void*&, const ExecutionSpace&) { return true; }
   static void precede(void*, const ExecutionSpace&) {}
   static void wait(void*) {}
   static void destroy(void*) {}
@@ -33,16 +33,27 @@ struct Events<Kokkos::Cuda> {
     if (result == cudaSuccess) return;
     throw Error(call, std::nullopt, cudaGetErrorString(result), "success");
   }
-  static void record(void*& event, const Kokkos::Cuda& space) {
+  static bool is_captured(const Kokkos::Cuda& space) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(space.cuda_stream(), &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+  }
+  static bool record(void*& event, const Kokkos::Cuda& space) {
     if (event == nullptr) {
       cudaEvent_t made = nullptr;
       check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
       event = made;
     }
-    check(cudaEventRecord(static_cast<cudaEvent_t>(event), space.cuda_stream()), "cudaEventRecord");
+    // In a graph an event that others wait for, or that others record, is a node: each replay
+    // records it, or waits for what was recorded last.
+    const unsigned flags = is_captured(space) ? cudaEventRecordExternal : cudaEventRecordDefault;
+    check(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(event), space.cuda_stream(), flags),
+          "cudaEventRecordWithFlags");
+    return true;
   }
   static void precede(void* event, const Kokkos::Cuda& space) {
-    check(cudaStreamWaitEvent(space.cuda_stream(), static_cast<cudaEvent_t>(event), 0),
+    const unsigned flags = is_captured(space) ? cudaEventWaitExternal : cudaEventWaitDefault;
+    check(cudaStreamWaitEvent(space.cuda_stream(), static_cast<cudaEvent_t>(event), flags),
           "cudaStreamWaitEvent");
   }
   static void wait(void* event) {
@@ -61,15 +72,25 @@ struct Events<Kokkos::HIP> {
     if (result == hipSuccess) return;
     throw Error(call, std::nullopt, hipGetErrorString(result), "success");
   }
-  static void record(void*& event, const Kokkos::HIP& space) {
+  static bool is_captured(const Kokkos::HIP& space) {
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+    check(hipStreamIsCapturing(space.hip_stream(), &status), "hipStreamIsCapturing");
+    return status != hipStreamCaptureStatusNone;
+  }
+  // Not every version of HIP can make events of others nodes of a graph: none is recorded there,
+  // and what the graph is to wait for is waited for here.
+  static bool record(void*& event, const Kokkos::HIP& space) {
+    if (is_captured(space)) return false;
     if (event == nullptr) {
       hipEvent_t made = nullptr;
       check(hipEventCreateWithFlags(&made, hipEventDisableTiming), "hipEventCreateWithFlags");
       event = made;
     }
     check(hipEventRecord(static_cast<hipEvent_t>(event), space.hip_stream()), "hipEventRecord");
+    return true;
   }
   static void precede(void* event, const Kokkos::HIP& space) {
+    if (is_captured(space)) return wait(event);
     check(hipStreamWaitEvent(space.hip_stream(), static_cast<hipEvent_t>(event), 0),
           "hipStreamWaitEvent");
   }
@@ -90,8 +111,8 @@ Ordering<ExecutionSpace>::~Ordering() {
 }
 
 template <class ExecutionSpace>
-void Ordering<ExecutionSpace>::record(const ExecutionSpace& space) {
-  Events<ExecutionSpace>::record(m_event, space);
+bool Ordering<ExecutionSpace>::record(const ExecutionSpace& space) {
+  return Events<ExecutionSpace>::record(m_event, space);
 }
 
 template <class ExecutionSpace>

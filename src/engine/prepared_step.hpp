@@ -42,12 +42,15 @@ class PreparedStep {
     m_turn = 1 - m_turn;
     blob().begin(space, StagedEdits<ExecutionSpace>::room(m_flat) +
                             StagedRows<ExecutionSpace>::room(rows) +
-                            Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)));
+                            Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)) +
+                            Blob::template room<float>(1));
     m_edits.emplace(blob(), m_flat);
     m_rows_of.emplace(blob(), requests, rows, uniforms);
     const std::size_t masked = m_flat.mask_rows.empty() ? 0 : static_cast<std::size_t>(rows);
     m_mask_positions = blob().template add<std::int32_t>(masked);
-    fill_mask_positions(m_flat.mask_rows, blob().host(m_mask_positions));
+    fill_mask_positions(m_flat, blob().host(m_mask_positions));
+    m_one = blob().template add<float>(1);
+    blob().host(m_one)[0] = 1.0f;
     blob().upload(*m_upload_space.get());
     m_ties = options.ties;
     m_stores_mask = options.store_mask;
@@ -71,6 +74,8 @@ class PreparedStep {
   Vector<const std::int32_t, Space> mask_positions() const {
     return blob().on_device(m_mask_positions);
   }
+  /// The temperature of the model's own distribution.
+  Vector<const float, Space> raw_temperature() const { return blob().on_device(m_one); }
   GreedyTies ties() const { return m_ties; }
   bool stores_mask() const { return m_stores_mask; }
   /// Whether uniforms were staged.
@@ -80,11 +85,10 @@ class PreparedStep {
   std::vector<std::string> request_ids;
 
  private:
-  static void fill_mask_positions(std::span<const std::int32_t> mask_rows,
-                                  std::span<std::int32_t> positions) {
+  static void fill_mask_positions(const StepEdits& edits, std::span<std::int32_t> positions) {
     std::ranges::fill(positions, -1);
-    for (std::size_t i = 0; i < mask_rows.size(); ++i) {
-      positions[static_cast<std::size_t>(mask_rows[i])] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < edits.mask_rows.size(); ++i) {
+      positions[static_cast<std::size_t>(edits.mask_rows[i])] = edits.mask_positions[i];
     }
   }
 
@@ -95,6 +99,7 @@ class PreparedStep {
   std::optional<StagedEdits<ExecutionSpace>> m_edits;
   std::optional<StagedRows<ExecutionSpace>> m_rows_of;
   typename Blob::template Slot<std::int32_t> m_mask_positions;
+  typename Blob::template Slot<float> m_one;
   GreedyTies m_ties = GreedyTies::uniform;
   bool m_stores_mask = false;
   bool m_draws = false;

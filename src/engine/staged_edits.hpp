@@ -25,7 +25,8 @@ class StagedEdits {
   /// Room that the edits take.
   static std::size_t room(const StepEdits& edits) {
     return 3 * Blob::template room<float>(edits.biases.size()) +
-           4 * Blob::template room<float>(edits.penalty_tokens.size()) +
+           3 * Blob::template room<float>(edits.penalty_tokens.size()) +
+           Blob::template room<float>(edits.penalty_biases.size()) +
            2 * Blob::template room<float>(edits.penalty_rows.size()) +
            Blob::template room<float>(edits.penalties.size()) +
            2 * Blob::template room<float>(edits.mask_rows.size()) +
@@ -49,6 +50,9 @@ class StagedEdits {
         m_mask_positions(add(edits.mask_positions)),
         m_mask_words(add(edits.mask_words)),
         m_words_per_row(edits.words_per_row) {}
+
+  /// Number of edits: biases, then penalties.
+  std::size_t size() const { return m_biases.count + m_penalty_tokens.count; }
 
   LogitBiasEdits<Space> biases() const {
     return {device(m_bias_rows), device(m_bias_tokens), device(m_biases)};

@@ -62,8 +62,8 @@ void Staging<ExecutionSpace>::upload(const ExecutionSpace& space) {
 
 template <class ExecutionSpace>
 void Staging<ExecutionSpace>::end(const ExecutionSpace& space) {
-  if constexpr (needs_copy) m_used.record(space);
   m_open = false;
+  if constexpr (needs_copy) m_open = !m_used.record(space);
 }
 
 template <class ExecutionSpace>
@@ -75,6 +75,7 @@ void Staging<ExecutionSpace>::download(const ExecutionSpace& space, std::size_t 
                       Kokkos::subview(m_blob.get(), range));
   }
   space.fence("tokkos::staging::download");
+  m_open = false;  // nothing reads the blob any more
 }
 
 template <class ExecutionSpace>

@@ -72,6 +72,7 @@ void StepEdits::add_biases(const Biases& merged, std::int64_t row) {
   for (const auto& [token, bias] : merged) {
     const std::size_t place = find_penalty(token);
     if (place < penalty_tokens.size()) {
+      penalty_biases.resize(penalty_tokens.size(), no_bias);
       penalty_biases[place] = bias;
     } else {
       bias_rows.push_back(static_cast<std::int32_t>(row));

@@ -55,6 +55,7 @@ void StepEdits::clear() {
     array->clear();
   }
   for (auto* array : {&biases, &penalty_biases, &penalties}) array->clear();
+  m_empty_words = unknown_mask;
 }
 
 void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabulary,
@@ -71,15 +72,19 @@ void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabul
       m_penalty_row = {&history_of(requests, i), penalty_tokens.size()};
       if (config.has_penalty()) add_penalties(config, context, row);
       add_biases(requests, place, context, bound);
-      add_mask(requests.sequence_states[i].mask, context.drafts, row);
+      add_mask(requests.sequence_states[i].mask, context.drafts, place);
     }
   }
+  if (!penalty_biases.empty()) penalty_biases.resize(penalty_tokens.size(), no_bias);
 }
 
 void StepEdits::begin_request(const StepRequests& requests, std::size_t request) {
   const GenerationConfig& config = requests.generation_configs[request];
   begin_biases(config);
   begin_penalties(config, history_of(requests, request));
+  const std::size_t nodes = requests.draft_trees ? (*requests.draft_trees)[request].size() : 0;
+  m_words_of_node.assign(nodes + 1, unknown_mask);
+  m_allowed_words = unknown_mask;
   m_allowed.clear();
   if (config.allowed_token_ids.empty()) return;
   m_allowed.resize(words_per_row);
@@ -98,29 +103,58 @@ TokenContext StepEdits::context_of(const StepRequests& requests, const RowEdits:
   return {history.prompt(), history.generated(), m_drafts};
 }
 
-void StepEdits::add_mask(VocabularyMask* mask, std::span<const TokenId> drafts, std::int64_t row) {
-  if (mask == nullptr) {
-    if (!m_allowed.empty()) std::ranges::copy(m_allowed, add_mask_words(row).begin());
-    return;
-  }
+void StepEdits::add_mask(VocabularyMask* mask, std::span<const TokenId> drafts,
+                         const RowEdits::Place& place) {
+  std::int32_t& position = m_words_of_node[static_cast<std::size_t>(place.draft_node + 1)];
+  if (position == unknown_mask) position = find_words(mask, drafts);
+  if (position == no_mask) return;
+  mask_rows.push_back(static_cast<std::int32_t>(place.row));
+  mask_positions.push_back(position);
+}
+
+std::int32_t StepEdits::find_words(VocabularyMask* mask, std::span<const TokenId> drafts) {
+  if (mask == nullptr) return allowed_words();
   AcceptedPath accepted(*mask);
   bool refused = false;
   for (const TokenId token : drafts) refused = refused || !accepted.accept(token);
   const bool constrained = !refused && mask->is_constrained();
-  if (refused || constrained || !m_allowed.empty()) {
-    const std::span<std::int32_t> words = add_mask_words(row);
-    if (constrained) mask->fill_next_bitmask(words);
-    if (constrained && !m_allowed.empty()) intersect_bitmask(words, m_allowed);
-    if (!constrained && !refused) std::ranges::copy(m_allowed, words.begin());
+  std::int32_t position = no_mask;
+  if (constrained) {
+    const std::span<std::int32_t> words = add_words();
+    mask->fill_next_bitmask(words);
+    if (!m_allowed.empty()) intersect_bitmask(words, m_allowed);
+    position = last_words();
+  } else {
+    position = refused ? empty_words() : allowed_words();
   }
   accepted.rollback();
+  return position;
 }
 
-std::span<std::int32_t> StepEdits::add_mask_words(std::int64_t row) {
-  mask_positions.push_back(static_cast<std::int32_t>(mask_rows.size()));
-  mask_rows.push_back(static_cast<std::int32_t>(row));
+std::int32_t StepEdits::allowed_words() {
+  if (m_allowed.empty()) return no_mask;
+  if (m_allowed_words == unknown_mask) {
+    std::ranges::copy(m_allowed, add_words().begin());
+    m_allowed_words = last_words();
+  }
+  return m_allowed_words;
+}
+
+std::int32_t StepEdits::empty_words() {
+  if (m_empty_words == unknown_mask) {
+    add_words();
+    m_empty_words = last_words();
+  }
+  return m_empty_words;
+}
+
+std::span<std::int32_t> StepEdits::add_words() {
   mask_words.resize(mask_words.size() + words_per_row, 0);
   return std::span(mask_words).last(words_per_row);
+}
+
+std::int32_t StepEdits::last_words() const {
+  return static_cast<std::int32_t>(mask_words.size() / words_per_row) - 1;
 }
 
 }  // namespace tokkos

@@ -48,7 +48,6 @@ void StepEdits::add_penalties(const GenerationConfig& config, const TokenContext
   }
   if (penalty_tokens.size() == first) return;
   penalty_positions.resize(penalty_tokens.size(), static_cast<std::int32_t>(penalty_rows.size()));
-  penalty_biases.resize(penalty_tokens.size(), std::numeric_limits<float>::quiet_NaN());
   penalty_rows.push_back(static_cast<std::int32_t>(row));
   penalty_policies.push_back(static_cast<std::int32_t>(config.penalty_policy));
   penalties.insert(penalties.end(),

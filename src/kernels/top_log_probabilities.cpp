@@ -5,11 +5,14 @@
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/log_probability.hpp"
-#include "kernels/top_tokens.hpp"
+#include "kernels/order_selection.hpp"
+#include "kernels/row_tokens.hpp"
 
 namespace tokkos {
 
 namespace {
+
+static_assert(2 * max_top_tokens <= TopTokens<Kokkos::DefaultHostExecutionSpace>::room);
 
 /// The allowed tokens that a cut keeps.
 KOKKOS_INLINE_FUNCTION OrderRange listed_range(const RowCut& cut, float maximum) {

@@ -205,6 +205,7 @@ TEMPLATE_LIST_TEST_CASE("the stages of steps become a trace", "[engine]", Execut
   const Ids together = {"update logits",
                         "update logits",
                         "update logits/apply logit mask",
+                        "softmax",
                         "renormalization by top p",
                         "sampling",
                         "softmax"};

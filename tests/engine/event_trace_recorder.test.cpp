@@ -148,11 +148,45 @@ TEMPLATE_LIST_TEST_CASE("each stage of a step is a Kokkos region of the same nam
                             {.probabilities = probs.matrix(), .tokens = tokens.vector()},
                             {.store_mask = true});
         }) == Lines{"tokkos::update logits", "tokkos::update logits", "tokkos::apply logit mask",
-                    "tokkos::renormalization by top p", "tokkos::sampling", "tokkos::softmax"});
+                    "tokkos::softmax", "tokkos::renormalization by top p", "tokkos::sampling",
+                    "tokkos::softmax"});
   CHECK(regions([&] {
           verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(rows),
                           {std::vector<float>(rows, 0.5f), std::vector<float>(rows, 0.5f)});
         }) == Lines{"tokkos::draft verification"});
+}
+
+TEMPLATE_LIST_TEST_CASE("every launch of a step belongs to a stage", "[engine]", ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  RandomStep step = make_random_step_with_histories(64, 64, 5);
+  step.step.configs[0].temperature = 1.0f;
+  step.step.configs[0].top_p = 0.5f;
+  const auto rows = static_cast<std::size_t>(step.rows);
+  const Guarded<float, MemorySpace> logits(rows, 64, 0, {}), probs(rows, 64, 0, {}),
+      truncated(rows, 64, 0, {}), values(rows, 3, 0, {}), raw_values(rows, 3, 0, {});
+  const Guarded<TokenId, MemorySpace> tokens(rows), top(rows, 3, 0, {}), raw_top(rows, 3, 0, {});
+  const Guarded<float, MemorySpace> logprobs(rows), raw_logprobs(rows), log_sum_exp(rows);
+  const StepOutputs<MemorySpace> all = {.probabilities = probs.matrix(),
+                                        .tokens = tokens.vector(),
+                                        .truncated_probabilities = truncated.matrix(),
+                                        .logprobs = logprobs.vector(),
+                                        .top_tokens = top.matrix(),
+                                        .top_logprobs = values.matrix(),
+                                        .raw_logprobs = raw_logprobs.vector(),
+                                        .raw_top_tokens = raw_top.matrix(),
+                                        .raw_top_logprobs = raw_values.matrix(),
+                                        .log_sum_exp = log_sum_exp.vector()};
+  StepOutputs<MemorySpace> softmax, lists, tokens_alone;
+  softmax.probabilities = all.probabilities, softmax.log_sum_exp = all.log_sum_exp;
+  lists.top_tokens = all.top_tokens, lists.top_logprobs = all.top_logprobs;
+  tokens_alone.tokens = all.tokens;
+  LogitProcessor<TestType> processor(TestType(), step.rows, 64);
+  for (const auto& outputs : {all, softmax, lists, tokens_alone}) {
+    const KokkosEvents events;
+    processor.process(logits.matrix(), step.step.requests(), outputs, {.store_mask = true});
+    CHECK(events.launches().size() >= 3);
+    CHECK(events.launches_outside_regions() == Lines{});
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("request ids are copied for a trace alone", "[engine]", ExecutionSpaces) {

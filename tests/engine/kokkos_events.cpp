@@ -18,6 +18,7 @@ KokkosEvents::KokkosEvents() : m_previous(tools::get_callbacks()) {
   tools::set_begin_parallel_scan_callback(record_launch);
   tools::set_allocate_data_callback(record_allocation);
   tools::set_push_region_callback(record_region);
+  tools::set_pop_region_callback(record_end_of_region);
   tools::set_begin_fence_callback(record_fence);
   tools::set_begin_deep_copy_callback(record_copy);
 }
@@ -36,11 +37,13 @@ std::uint64_t KokkosEvents::largest_allocation() const {
 void KokkosEvents::record_launch(const char* name, std::uint32_t, std::uint64_t* id) {
   *id = 0;
   s_recorder->m_launches.emplace_back(name);
+  if (s_recorder->m_open_regions == 0) s_recorder->m_outside.emplace_back(name);
 }
 
 void KokkosEvents::record_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*,
                                      std::uint64_t bytes) {
-  s_recorder->m_allocations.push_back({label, bytes});
+  // On devices Kokkos asks for no bytes of scratch memory at every launch of teams.
+  if (bytes > 0) s_recorder->m_allocations.push_back({label, bytes});
 }
 
 void KokkosEvents::record_fence(const char* name, std::uint32_t, std::uint64_t* id) {
@@ -58,6 +61,11 @@ void KokkosEvents::record_copy(Kokkos::Profiling::SpaceHandle, const char* label
 
 void KokkosEvents::record_region(const char* name) {
   s_recorder->m_regions.emplace_back(name);
+  ++s_recorder->m_open_regions;
+}
+
+void KokkosEvents::record_end_of_region() {
+  --s_recorder->m_open_regions;
 }
 
 }  // namespace tokkos::test

@@ -23,6 +23,8 @@ class KokkosEvents {
     std::uint64_t bytes;
   };
   const std::vector<std::string>& launches() const { return m_launches; }
+  /// Launches that no region was open around.
+  const std::vector<std::string>& launches_outside_regions() const { return m_outside; }
   const std::vector<Allocation>& allocations() const { return m_allocations; }
   const std::vector<std::string>& regions() const { return m_regions; }
   /// Fences of the host, by their labels, and copies between memories.
@@ -36,13 +38,15 @@ class KokkosEvents {
   static void record_allocation(Kokkos::Profiling::SpaceHandle space, const char* label,
                                 const void* pointer, std::uint64_t bytes);
   static void record_region(const char* name);
+  static void record_end_of_region();
   static void record_fence(const char* name, std::uint32_t device, std::uint64_t* id);
   static void record_copy(Kokkos::Profiling::SpaceHandle to, const char* label, const void* target,
                           Kokkos::Profiling::SpaceHandle from, const char* from_label,
                           const void* source, std::uint64_t bytes);
 
   Kokkos::Tools::Experimental::EventSet m_previous;
-  std::vector<std::string> m_launches;
+  std::vector<std::string> m_launches, m_outside;
+  int m_open_regions = 0;
   std::vector<Allocation> m_allocations;
   std::vector<std::string> m_regions;
   std::vector<std::string> m_fences;

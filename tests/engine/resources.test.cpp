@@ -66,6 +66,23 @@ TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabu
   CHECK(largest_host_allocation() < matrix_bytes / 8);
 }
 
+TEMPLATE_LIST_TEST_CASE("both blobs of a step of 80 histories of 256 tokens are below a mebibyte",
+                        "[engine]", ExecutionSpaces) {
+  constexpr std::int64_t vocabulary = 128256;
+  OwnedStep step = heavy_step(80, vocabulary, 256);
+  for (GenerationConfig& config : step.configs) config.logit_bias.clear();
+  const Kokkos::View<float**, Kokkos::LayoutRight, MemoryOf<TestType>> logits(
+      "tokkos::test::logits", 80, static_cast<std::size_t>(vocabulary));
+  const Kokkos::View<TokenId*, MemoryOf<TestType>> tokens("tokkos::test::tokens", 80);
+  LogitProcessor<TestType> processor(TestType(), 80, vocabulary);
+  for (int i = 0; i < 4; ++i) {
+    processor.process(logits, step.requests(), {.tokens = tokens});
+    CHECK(processor.staged_bytes() > 80 * 256 * 3 * sizeof(TokenId));
+    CHECK(processor.staging_capacity() <= (std::size_t{1} << 20));
+  }
+  Kokkos::fence("tokkos::test::done");
+}
+
 TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", "[engine]",
                         ExecutionSpaces) {
   const RandomStep step = make_random_step_with_histories(500, 500, 5);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +42,8 @@ std::map<TokenId, float> biases_of(const StepEdits& edits, std::int64_t row) {
   }
   for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
     const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
-    if (edits.penalty_rows[group] == row && !std::isnan(edits.penalty_biases[i])) {
+    if (edits.penalty_rows[group] == row && !edits.penalty_biases.empty() &&
+        !std::isnan(edits.penalty_biases[i])) {
       biases[edits.penalty_tokens[i]] = edits.penalty_biases[i];
     }
   }
@@ -168,17 +170,31 @@ TEST_CASE("the edits of random steps stand there once and in the limits that are
     CHECK(duplicates(edits) == 0);
     CHECK(Snapshot(step) == before);
     CHECK(edits.penalty_tokens.size() == edits.penalty_counts.size());
-    CHECK(edits.penalty_tokens.size() == edits.penalty_biases.size());
+    CHECK((edits.penalty_biases.empty() ||
+           edits.penalty_biases.size() == edits.penalty_tokens.size()));
+    CHECK((edits.penalty_biases.empty() ||
+           !std::ranges::all_of(edits.penalty_biases, [](float x) { return std::isnan(x); })));
     CHECK(edits.penalty_tokens.size() == edits.penalty_positions.size());
     CHECK(edits.penalties.size() == 3 * edits.penalty_rows.size());
     CHECK(edits.penalty_policies.size() == edits.penalty_rows.size());
-    CHECK(edits.mask_words.size() == edits.mask_rows.size() * edits.words_per_row);
+    CHECK(edits.mask_positions.size() == edits.mask_rows.size());
+    const std::set<std::int32_t> masks(edits.mask_positions.begin(), edits.mask_positions.end());
+    CHECK(edits.mask_words.size() == masks.size() * edits.words_per_row);
+    CHECK((masks.empty() || *masks.rbegin() + 1 == static_cast<std::int32_t>(masks.size())));
     for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
       const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
       const bool counts_none = penalizes_prompt(PenaltyPolicy{edits.penalty_policies[group]});
       CHECK(edits.penalty_counts[i] >= (counts_none ? 0 : 1));
     }
   }
+}
+
+TEST_CASE("no penalty biases are listed where no penalized token has one", "[engine]") {
+  GenerationConfig config = penalized(PenaltyPolicy::seed);
+  config.logit_bias = {{7, 1.0}};
+  CHECK(edits_of(one_row(config)).penalty_biases.empty());
+  config.logit_bias = {{7, 1.0}, {4, 2.0}};
+  CHECK(edits_of(one_row(config)).penalty_biases.size() == 5);
 }
 
 TEST_CASE("a hook sees every row in its order and adds biases to its own", "[engine]") {

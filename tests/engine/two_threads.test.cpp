@@ -10,19 +10,17 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <random>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "backends.hpp"
 #include "engine/random_step.hpp"
 #include "engine/read_trace.hpp"
+#include "engine/two_threads.hpp"
 #include "kernels/guarded.hpp"
 
 namespace tokkos::test {
@@ -31,14 +29,6 @@ namespace {
 constexpr std::int64_t vocabulary = 4500;
 constexpr std::uint64_t steps = 4;
 constexpr std::size_t top = 5;
-
-/// All that a thread's steps yield, as bits.
-using Bits = std::vector<std::uint32_t>;
-
-template <class T, class Space>
-void append(Bits& bits, Guarded<T, Space>& results) {
-  for (const T value : results.values()) bits.push_back(std::bit_cast<std::uint32_t>(value));
-}
 
 /// Everything that a step can be asked for.
 template <class Space>
@@ -71,14 +61,14 @@ struct Results {
   }
 
   void append_to(Bits& bits) {
-    append(bits, probabilities);
-    append(bits, truncated);
-    append(bits, logprobs);
-    append(bits, tokens);
-    append(bits, top_tokens);
-    append(bits, top_logprobs);
-    append(bits, log_sum_exp);
-    append(bits, status);
+    append(bits, probabilities.values());
+    append(bits, truncated.values());
+    append(bits, logprobs.values());
+    append(bits, tokens.values());
+    append(bits, top_tokens.values());
+    append(bits, top_logprobs.values());
+    append(bits, log_sum_exp.values());
+    append(bits, status.values());
   }
 };
 
@@ -121,51 +111,26 @@ Bits run_steps(const ExecutionSpace& space, std::uint64_t seed, EventTraceRecord
     sampler.sample_from_logits(logits.matrix(), requests, tokens.vector());
     processor.process(logits.matrix(), requests, at_once.outputs());
     space.fence("tokkos::test::two_threads");
-    append(bits, tokens);
+    append(bits, tokens.values());
     at_once.append_to(bits);
     in_halves.append_to(bits);
   }
   return bits;
 }
 
-/// The bits of two threads at once, each with its own objects on its own of `spaces`.
-template <class ExecutionSpace>
-std::vector<Bits> run_together(const std::vector<ExecutionSpace>& spaces,
-                               EventTraceRecorder* trace) {
-  std::vector<Bits> together(2);
-  std::vector<std::exception_ptr> problems(2);
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < 2; ++i) {
-      threads.emplace_back([&, i] {
-        try {
-          together[i] = run_steps(spaces[i], i + 1, trace);
-        } catch (...) {
-          problems[i] = std::current_exception();
-        }
-      });
-    }
-  }
-  for (const std::exception_ptr& problem : problems) {
-    if (problem) std::rethrow_exception(problem);
-  }
-  return together;
-}
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("two threads with objects of their own get the bits that each gets alone",
-                        "[engine]", ExecutionSpaces) {
+                        "[engine][threads]", ExecutionSpaces) {
   const TestType space;
   const std::vector<Bits> alone{run_steps(space, 1, nullptr), run_steps(space, 2, nullptr)};
   REQUIRE(alone[0] != alone[1]);
   const bool own_instances = GENERATE(false, true);
   CAPTURE(own_instances);
-  const std::vector<TestType> spaces =
-      own_instances ? Kokkos::Experimental::partition_space(space, std::vector<int>{1, 1})
-                    : std::vector<TestType>{space, space};
+  const auto spaces = two_instances<TestType>(own_instances);
   ChromeTraceRecorder trace;
-  const std::vector<Bits> together = run_together(spaces, &trace);
+  const auto together =
+      run_together([&](std::size_t i) { return run_steps(spaces[i], i + 1, &trace); });
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(together[i].size() == alone[i].size());
     CHECK((together[i] == alone[i]));  // not the million of them

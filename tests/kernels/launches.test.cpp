@@ -7,6 +7,7 @@
 #include <tokkos/kernels/draw_tokens.hpp>
 #include <tokkos/kernels/log_probabilities.hpp>
 #include <tokkos/kernels/normalize_truncated.hpp>
+#include <tokkos/kernels/raw_log_probabilities.hpp>
 #include <tokkos/kernels/sample_from_probabilities.hpp>
 #include <tokkos/kernels/softmax_with_chunked_sum.hpp>
 #include <tokkos/kernels/top_log_probabilities.hpp>
@@ -86,6 +87,10 @@ class AllKernels {
     tokkos::draw_tokens(m_space, rows, measures, m_chunks, m_several, cuts, m_device.status);
     tokkos::log_probabilities(m_space, rows, measures, m_tokens, m_results, cuts);
     tokkos::top_log_probabilities(m_space, rows, measures, m_several, m_chunks, cuts, m_counts);
+    const tokkos::LogitBiasEdits<Memory> biases{m_ids, m_ids, m_values};
+    tokkos::save_edited_logits(m_space, rows.logits, biases, {}, m_results);
+    tokkos::raw_log_probabilities(m_space, rows, measures, biases, {}, m_values, m_tokens,
+                                  m_results);
     tokkos::normalize_truncated(m_space, rows, measures, cuts, out);
     tokkos::softmax(m_space, rows, measures, out, m_device.status);
     tokkos::chunk_lse(m_space, rows, m_chunks, m_chunks, m_device.status);
@@ -132,7 +137,7 @@ TEMPLATE_LIST_TEST_CASE("kernels allocate nothing, fence nothing and label every
     kernels.run();
     CHECK(fences == std::vector<std::string>{});
     CHECK(events.allocations().empty());
-    CHECK(events.launches().size() >= 18);
+    CHECK(events.launches().size() >= 21);
     for (const auto& label : events.launches()) {
       CAPTURE(label);
       CHECK(is_label(label));

@@ -45,9 +45,11 @@ const Models& models() {
   return both;
 }
 
-GeneratorSettings settings_with(const std::string& tree) {
+GeneratorSettings settings_with(const std::string& tree, RequestSettings request = {},
+                                std::size_t batch = 1) {
   GeneratorSettings settings;
-  settings.prompt = corpus().tokenize("prompt", "You may");
+  request.prompt = corpus().tokenize("prompt", "You may");
+  settings.requests.assign(batch, request);
   settings.max_tokens = 60;
   settings.speculate = !tree.empty();
   if (settings.speculate) settings.tree = parse_tree_shape(tree);
@@ -74,7 +76,7 @@ Texts texts_of(const std::vector<DecodeRequest>& requests) {
 
 // The distribution that the i-th generated word was drawn from, in double, by the definitions of
 // bias, frequency penalty, temperature and top-p.
-std::vector<double> next_word_probabilities(const GeneratorSettings& settings,
+std::vector<double> next_word_probabilities(const GenerationConfig& config,
                                             const TokenHistory& history, std::size_t i) {
   const auto generated = history.generated().first(i);
   std::vector<TokenId> context = {0};  // a paragraph break stands before the prompt
@@ -84,18 +86,18 @@ std::vector<double> next_word_probabilities(const GeneratorSettings& settings,
   std::vector<float> logits(static_cast<std::size_t>(corpus().vocabulary.size()));
   models().target.score(context, logits);
   std::vector<double> p(logits.begin(), logits.end());
-  for (const auto& [token, bias] : settings.config.logit_bias) {
+  for (const auto& [token, bias] : config.logit_bias) {
     p[static_cast<std::size_t>(token)] += bias;
   }
   for (const TokenId token : generated) {
-    p[static_cast<std::size_t>(token)] -= static_cast<double>(settings.config.frequency_penalty);
+    p[static_cast<std::size_t>(token)] -= static_cast<double>(config.frequency_penalty);
   }
-  for (double& x : p) x = std::exp(x / static_cast<double>(settings.config.temperature));
+  for (double& x : p) x = std::exp(x / static_cast<double>(config.temperature));
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
   const double wanted =
-      static_cast<double>(settings.config.top_p) * std::accumulate(p.begin(), p.end(), 0.0);
+      static_cast<double>(config.top_p) * std::accumulate(p.begin(), p.end(), 0.0);
   double before = 0.0;
   double kept = 0.0;
   for (const std::size_t token : order) {
@@ -113,41 +115,69 @@ std::vector<double> next_word_probabilities(const GeneratorSettings& settings,
 TEMPLATE_LIST_TEST_CASE("a seed gives the same texts on every backend and in every batch",
                         "[sameness]", test::ExecutionSpaces) {
   const std::string tree = GENERATE(std::string(""), "chain:4", "2x2");
-  GeneratorSettings settings = settings_with(tree);
+  RequestSettings request;
+  request.config.seed = 5;
+  request.config.frequency_penalty = 0.1f;
+  request.config.top_p = 0.97f;
+  request.config.min_p = 0.001f;
+  GeneratorSettings settings = settings_with(tree, request, 3);
   settings.max_tokens = 30;
-  settings.config.seed = 5;
-  settings.config.frequency_penalty = 0.1f;
-  settings.config.top_p = 0.97f;
-  settings.config.min_p = 0.001f;
-  settings.batch = 3;
   const Texts batch = texts_of(finished<TestType>(settings).requests());
   CHECK(batch[0] != batch[1]);
   CHECK(batch == texts_of(finished<Kokkos::Serial>(settings).requests()));
-  settings.batch = 1;
+  settings.requests.resize(1);
   CHECK(texts_of(finished<TestType>(settings).requests()) == Texts{batch[0]});
-  settings.config.seed = 6;
+  settings.requests[0].config.seed = 6;
   CHECK(texts_of(finished<TestType>(settings).requests()) != Texts{batch[0]});
+}
+
+TEST_CASE("requests of a mixed batch get the texts that they get among their like") {
+  const std::string tree = GENERATE(std::string(""), "chain:4", "2x2");
+  CAPTURE(tree);
+  GeneratorSettings mixed = settings_with(tree, {}, 6);
+  mixed.max_tokens = 20;
+  mixed.requests[1].config.temperature = 0.0f;
+  mixed.requests[2].config = {.temperature = 1.3f, .top_k = 30, .repetition_penalty = 1.2f};
+  mixed.requests[3].config = {.top_p = 0.8f, .penalty_policy = PenaltyPolicy::openai};
+  mixed.requests[3].config.presence_penalty = 1.0f;
+  mixed.requests[4].config.seed = 9;
+  mixed.requests[4].prompt = {};
+  mixed.requests[5].config.penalty_policy = PenaltyPolicy::llama_cpp;
+  mixed.requests[5].config.frequency_penalty = 0.5f;
+  mixed.requests[5].rule =
+      std::make_shared<const ConstraintRule>(parse_constraint("words", corpus().vocabulary));
+  const auto texts = texts_of(finished<Kokkos::DefaultExecutionSpace>(mixed).requests());
+  for (std::size_t i = 0; i < mixed.requests.size(); ++i) {
+    CAPTURE(i);
+    GeneratorSettings same = mixed;
+    same.requests.assign(mixed.requests.size(), mixed.requests[i]);
+    CHECK(texts_of(finished<Kokkos::DefaultExecutionSpace>(same).requests())[i] == texts[i]);
+  }
 }
 
 TEST_CASE("a generated word's log-probability is that of its place, with drafts and without") {
   const std::string tree = GENERATE(std::string(""), "chain:4", "2x2");
   CAPTURE(tree);
-  GeneratorSettings settings = settings_with(tree);
-  settings.batch = 3;
-  settings.config.temperature = 0.7f;
-  settings.config.frequency_penalty = 0.2f;
-  settings.config.top_p = 0.95f;
-  settings.config.logit_bias = {{*corpus().vocabulary.find("the"), -1.0}};
+  RequestSettings given;
+  given.config.temperature = 0.7f;
+  given.config.frequency_penalty = 0.2f;
+  given.config.top_p = 0.95f;
+  given.config.logit_bias = {{*corpus().vocabulary.find("the"), -1.0}};
+  GeneratorSettings settings = settings_with(tree, given, 3);
+  settings.requests[1].config.top_p = 1.0f;
+  settings.requests[2].config.temperature = 1.2f;
+  settings.requests[2].config.frequency_penalty = 0.5f;
   const auto unscored = texts_of(finished<Kokkos::DefaultExecutionSpace>(settings).requests());
   settings.most_likely = 2;
   const auto generator = finished<Kokkos::DefaultExecutionSpace>(settings);
   CHECK(texts_of(generator.requests()) == unscored);
   double sum = 0.0;
   for (const DecodeRequest& request : generator.requests()) {
+    CAPTURE(request.id);
     REQUIRE(request.scores.size() == request.history.generated().size());
     for (std::size_t i = 0; i < request.scores.size(); ++i) {
       CAPTURE(i);
-      const auto expected = next_word_probabilities(settings, request.history, i);
+      const auto expected = next_word_probabilities(request.config, request.history, i);
       const auto is_log_of = [](float value, double p) {
         return std::abs(static_cast<double>(value) - std::log(p)) < 1e-4;
       };
@@ -168,8 +198,7 @@ TEST_CASE("a generated word's log-probability is that of its place, with drafts 
 }
 
 TEST_CASE("a chain of four drafts has at least one accepted a step") {
-  GeneratorSettings settings = settings_with("chain:4");
-  settings.batch = 4;
+  GeneratorSettings settings = settings_with("chain:4", {}, 4);
   settings.max_tokens = 200;
   const auto generator = finished<Kokkos::DefaultExecutionSpace>(settings);
   const Statistics& statistics = generator.statistics();
@@ -185,13 +214,16 @@ TEST_CASE("a chain of four drafts has at least one accepted a step") {
 TEST_CASE("a text that obeys a constraint ends where the constraint ends") {
   const std::string tree = GENERATE(std::string(""), "chain:4", "2x3");
   CAPTURE(tree);
-  GeneratorSettings settings = settings_with(tree);
-  settings.batch = 8;
-  settings.max_tokens = 2000;
   const Vocabulary& vocabulary = corpus().vocabulary;
-  settings.rule = std::make_shared<const ConstraintRule>(
-      parse_constraint("pattern:distribut* * Work ,", vocabulary));
-  const auto pattern = finished<Kokkos::DefaultExecutionSpace>(settings);
+  const auto obeying = [&](const char* constraint) {
+    const auto rule =
+        std::make_shared<const ConstraintRule>(parse_constraint(constraint, vocabulary));
+    GeneratorSettings settings = settings_with(tree, {{}, {}, rule}, 8);
+    settings.max_tokens = 2000;
+    return settings;
+  };
+  const auto pattern =
+      finished<Kokkos::DefaultExecutionSpace>(obeying("pattern:distribut* * Work ,"));
   for (const auto& text : texts_of(pattern.requests())) {
     REQUIRE(text.size() == 4);
     CHECK(vocabulary.text(text[0]).starts_with("distribut"));
@@ -201,8 +233,8 @@ TEST_CASE("a text that obeys a constraint ends where the constraint ends") {
   }
   CHECK(pattern.statistics().bad_rows == 0);
 
-  settings.rule = std::make_shared<const ConstraintRule>(parse_constraint("sentence", vocabulary));
-  for (const auto& text : texts_of(finished<Kokkos::DefaultExecutionSpace>(settings).requests())) {
+  const auto sentences = finished<Kokkos::DefaultExecutionSpace>(obeying("sentence"));
+  for (const auto& text : texts_of(sentences.requests())) {
     REQUIRE(text.size() < 2000);
     for (std::size_t i = 0; i < text.size(); ++i) {
       CHECK((vocabulary.text(text[i]) == ".") == (i + 1 == text.size()));
@@ -212,17 +244,19 @@ TEST_CASE("a text that obeys a constraint ends where the constraint ends") {
 
 TEST_CASE("a forbidden word never comes, and with all forbidden the request stops") {
   const std::string tree = GENERATE(std::string(""), "chain:4", "2x2");
-  GeneratorSettings settings = settings_with(tree);
-  settings.batch = 2;
   const TokenId the = *corpus().vocabulary.find("the");
   constexpr double never = -std::numeric_limits<double>::infinity();
-  settings.config.logit_bias = {{the, never}};
+  RequestSettings request;
+  request.config.logit_bias = {{the, never}};
+  GeneratorSettings settings = settings_with(tree, request, 2);
   for (const auto& text : texts_of(finished<Kokkos::DefaultExecutionSpace>(settings).requests())) {
     CHECK(text.size() == 60);
     for (const TokenId token : text) CHECK(token != the);
   }
   for (TokenId token = 0; token < corpus().vocabulary.size(); ++token) {
-    settings.config.logit_bias.emplace_back(token, never);
+    for (RequestSettings& given : settings.requests) {
+      given.config.logit_bias.emplace_back(token, never);
+    }
   }
   const auto stuck = finished<Kokkos::DefaultExecutionSpace>(settings);
   CHECK(texts_of(stuck.requests()) == Texts{{}, {}});

@@ -18,8 +18,11 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace tokkos::tools {
 
@@ -29,9 +32,9 @@ constexpr std::size_t target_order = 4;
 constexpr std::size_t draft_order = 3;
 constexpr std::size_t line_width = 80;
 
-GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corpus) {
-  GeneratorSettings settings;
-  settings.config = options.config;
+std::vector<std::pair<TokenId, double>> find_biases(const DecodeOptions& options,
+                                                    const Corpus& corpus) {
+  std::vector<std::pair<TokenId, double>> biases;
   for (std::size_t i = 0; i < options.word_bias.size(); ++i) {
     const auto& [word, value] = options.word_bias[i];
     const auto token = corpus.vocabulary.find(word);
@@ -39,22 +42,43 @@ GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corp
       throw Error("--bias", static_cast<std::int64_t>(i), "\"" + word + "\"",
                   "a word of the text files");
     }
-    settings.config.logit_bias.emplace_back(*token, value);
+    biases.emplace_back(*token, value);
   }
-  check_utf8("--prompt", options.prompt);
-  settings.prompt = corpus.tokenize("--prompt", options.prompt);
-  if (options.constraint) {
-    settings.rule = std::make_shared<const ConstraintRule>(
-        parse_constraint(*options.constraint, corpus.vocabulary));
+  return biases;
+}
+
+std::vector<RequestSettings> make_requests(const DecodeOptions& options, const Corpus& corpus) {
+  std::vector<std::vector<TokenId>> prompts;
+  for (const std::string& prompt : options.prompts) {
+    check_utf8("--prompt", prompt);
+    prompts.push_back(corpus.tokenize("--prompt", prompt));
   }
-  settings.batch = options.batch;
+  std::vector<std::shared_ptr<const ConstraintRule>> rules;
+  for (const std::string& constraint : options.constraints) {
+    rules.push_back(constraint == "none" ? nullptr
+                                         : std::make_shared<const ConstraintRule>(
+                                               parse_constraint(constraint, corpus.vocabulary)));
+  }
+  if (rules.empty()) rules.emplace_back();
+  const auto biases = find_biases(options, corpus);
+  std::vector<RequestSettings> requests;
+  for (std::size_t i = 0; i < options.configs.size(); ++i) {
+    requests.push_back({options.configs[i], prompts[i % prompts.size()], rules[i % rules.size()]});
+    requests.back().config.logit_bias = biases;
+  }
+  return requests;
+}
+
+GeneratorSettings make_settings(const DecodeOptions& options, const Corpus& corpus) {
+  GeneratorSettings settings;
+  settings.requests = make_requests(options, corpus);
   settings.max_tokens = options.max_tokens;
   settings.tree = options.tree;
   settings.speculate = !options.no_speculation;
   settings.most_likely = options.most_likely;
 
   const std::int64_t nodes = settings.speculate ? settings.tree.nodes() + 1 : 1;
-  const std::int64_t step_logits = settings.batch * nodes * corpus.vocabulary.size();
+  const std::int64_t step_logits = options.batch * nodes * corpus.vocabulary.size();
   require(step_logits <= (std::int64_t{1} << 28), "batch x nodes of the tree x vocabulary",
           std::nullopt, step_logits, "at most 2^28 logits a step");
   return settings;
@@ -100,6 +124,22 @@ void check_separate_files(const DecodeOptions& options) {
   throw Error("--trace", std::nullopt, *options.trace_file, "another file than --text");
 }
 
+// Where requests differ: what each was given, and what came of it.
+std::vector<TableLine> lines_of_requests(const DecodeOptions& options,
+                                         const std::vector<DecodeRequest>& requests) {
+  std::vector<TableLine> lines;
+  if (options.mixed.empty()) return lines;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const DecodeRequest& request = requests[i];
+    std::ostringstream line;
+    line << mixed_parameters(options, i) << ": " << request.history.generated().size()
+         << " tokens in " << request.steps << " steps";
+    if (!options.no_speculation) line << ", " << request.accepted << " accepted drafts";
+    lines.push_back({request.id, line.str()});
+  }
+  return lines;
+}
+
 void report_left_out(std::ostream& out, const ChromeTraceRecorder& trace) {
   if (trace.dropped_stages() == 0) return;
   out << "stages left out of the trace  " << trace.dropped_stages() << '\n';
@@ -111,11 +151,15 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
   return OptionSet(
       {"decode",
        "Builds a small and a large word model from text files and generates text with them: a tree "
-       "of\ndraft tokens from the small model, verified losslessly against the large one.\n",
+       "of\ndraft tokens from the small model, verified losslessly against the large one. Requests "
+       "may differ:\neach option from --temperature to --seed takes a list, as 0,0.7,1, and "
+       "--prompt "
+       "and --constraint\nmay be repeated; request i has value i modulo their number.\n",
        {{"batch", "N", "Requests, each with a random stream of its own", "1"},
         {"tree", "TREE", "Draft tree: chain:K, or AxBxC for A children with B children with C",
          "chain:4"},
-        {"prompt", "TEXT", "Words that the text goes on from, all of them words of the files"},
+        {"prompt", "TEXT", "Words that the text goes on from, all of them words of the files", "",
+         true},
         {"max-tokens", "N", "Tokens to generate per request", "128"},
         {"temperature", "T", "0 takes the most probable word", "1"},
         {"top-k", "K", "Only the K most probable words may come; 0: all", "0"},
@@ -133,7 +177,8 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
          true},
         {"constraint", "RULE",
          "words (no punctuation), sentence (ends at the first full stop), or \"pattern:ITEM ITEM "
-         "...\" (a word per item; * stands for any letters, ? for one)"},
+         "...\" (a word per item; * stands for any letters, ? for one), or none",
+         "", true},
         {"no-speculation", "", "One token a step, without drafts: the same distribution"},
         {"logprobs", "N",
          "Print the log-probability of each word generated and of the N most probable ones there",
@@ -170,7 +215,7 @@ void run_decode(const OptionSet& given, std::ostream& out) {
   Generator<Kokkos::DefaultExecutionSpace> generator(Kokkos::DefaultExecutionSpace(), target, draft,
                                                      settings);
   {
-    StepProgress progress("tokens", std::int64_t{settings.batch} * settings.max_tokens);
+    StepProgress progress("tokens", std::int64_t{options.batch} * settings.max_tokens);
     for (std::int64_t shown = 0; generator.step();) {
       for (; shown < generator.statistics().tokens; ++shown) progress.advance();
     }
@@ -185,14 +230,14 @@ void run_decode(const OptionSet& given, std::ostream& out) {
   }
   if (trace_file) trace_file->write([&trace](std::ostream& file) { trace->write(file); });
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (settings.batch > 1) out << "[" << generator.requests()[i].id << "]\n";
+    const DecodeRequest& request = generator.requests()[i];
+    if (options.batch > 1) out << "[" << request.id << "]\n";
     out << texts[i].with_prompt << "\n\n";
     if (!settings.most_likely) continue;
-    const DecodeRequest& request = generator.requests()[i];
     print_scores(out, request.history.generated(), request.scores, corpus.vocabulary);
     out << '\n';
   }
-  print_table(out, generator.statistics());
+  print_table(out, generator.statistics(), lines_of_requests(options, generator.requests()));
   if (trace) report_left_out(out, *trace);
   if (text_file) text_file->publish(out);
   if (trace_file) trace_file->publish(out);

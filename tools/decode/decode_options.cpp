@@ -27,39 +27,91 @@ std::optional<T> parse_number(std::string_view text) {
   return value;
 }
 
-class Values {
- public:
-  explicit Values(const OptionSet& options) : m_options(options) {}
+template <class T, class Accepts>
+T accepted_number(const std::string& name, std::optional<std::int64_t> index,
+                  const std::string& text, const char* expected, const Accepts& accepts) {
+  const auto value = parse_number<T>(text);
+  if (value && accepts(*value)) return *value;
+  throw Error("--" + name, index, text.empty() ? "empty" : text, expected);
+}
 
-  std::string text(const std::string& name) const { return *m_options.value(name); }
+std::int32_t read_count(const OptionSet& given, const std::string& name, std::int32_t most) {
+  const std::string range = "1 to " + std::to_string(most);
+  return accepted_number<std::int32_t>(name, std::nullopt, *given.value(name), range.c_str(),
+                                       [&](std::int32_t n) { return n >= 1 && n <= most; });
+}
+
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> values(1);
+  for (const char letter : list) {
+    if (letter == ',') {
+      values.emplace_back();
+    } else {
+      values.back() += letter;
+    }
+  }
+  return values;
+}
+
+// Options of which each request has a value of its own, or all have the same.
+class RequestValues {
+ public:
+  RequestValues(const OptionSet& given, DecodeOptions& options)
+      : m_given(given), m_options(options) {}
+
+  // Calls set(config, value) for every request, with the value that parse(index, text) made.
+  template <class Parse, class Set>
+  void each(const std::string& name, const Parse& parse, const Set& set) {
+    const std::vector<std::string> texts = split_list(*m_given.value(name));
+    note(name, texts);
+    std::vector<decltype(parse(std::optional<std::int64_t>(), texts[0]))> values;
+    for (const std::string& text : texts) {
+      const std::optional<std::int64_t> index(static_cast<std::int64_t>(values.size()));
+      values.push_back(parse(texts.size() > 1 ? index : std::nullopt, text));
+    }
+    for (std::size_t i = 0; i < m_options.configs.size(); ++i) {
+      set(m_options.configs[i], values[i % values.size()]);
+    }
+  }
 
   template <class T, class Accepts>
-  T number(const std::string& name, const char* expected, const Accepts& accepts) const {
-    const std::string given = text(name);
-    const auto value = parse_number<T>(given);
-    if (value && accepts(*value)) return *value;
-    throw Error("--" + name, std::nullopt, given.empty() ? "empty" : given, expected);
+  void number(const std::string& name, T GenerationConfig::*field, const char* expected,
+              const Accepts& accepts) {
+    const auto parse = [&](std::optional<std::int64_t> index, const std::string& text) {
+      return accepted_number<T>(name, index, text, expected, accepts);
+    };
+    each(name, parse, [&](GenerationConfig& config, T value) { config.*field = value; });
   }
 
-  std::int32_t count(const std::string& name, std::int32_t most) const {
-    const std::string range = "1 to " + std::to_string(most);
-    return number<std::int32_t>(name, range.c_str(),
-                                [&](std::int32_t n) { return n >= 1 && n <= most; });
+  void real(const std::string& name, float GenerationConfig::*field, double least, double most,
+            const char* expected) {
+    const auto parse = [&](std::optional<std::int64_t> index, const std::string& text) {
+      return accepted_number<double>(name, index, text, expected,
+                                     [&](double x) { return x >= least && x <= most; });
+    };
+    each(name, parse, [&](GenerationConfig& config, double value) {
+      config.*field = static_cast<float>(value);
+    });
   }
 
-  float real(const std::string& name, double least, double most, const char* expected) const {
-    return static_cast<float>(
-        number<double>(name, expected, [&](double x) { return x >= least && x <= most; }));
+  // Keeps the values of an option that more than one was given for.
+  void note(const std::string& name, const std::vector<std::string>& texts) {
+    if (texts.size() > m_options.configs.size()) {
+      throw Error("--" + name, std::nullopt, "a list of " + std::to_string(texts.size()),
+                  "at most one value for each of --batch = " +
+                      std::to_string(m_options.configs.size()) + " requests");
+    }
+    if (texts.size() > 1) m_options.mixed.push_back({name, texts});
   }
 
  private:
-  const OptionSet& m_options;
+  const OptionSet& m_given;
+  DecodeOptions& m_options;
 };
 
-PenaltyPolicy parse_policy(const std::string& name) {
+PenaltyPolicy parse_policy(std::optional<std::int64_t> index, const std::string& name) {
   if (const auto policy = find_penalty_policy(name)) return *policy;
-  throw Error("--policy", std::nullopt, "\"" + name + "\"",
-              "seed, openai, hugging_face or llama_cpp");
+  throw Error("--policy", index, "\"" + name + "\"", "seed, openai, hugging_face or llama_cpp");
 }
 
 std::pair<std::string, double> parse_bias(const std::string& text, std::int64_t index) {
@@ -73,58 +125,73 @@ std::pair<std::string, double> parse_bias(const std::string& text, std::int64_t 
   return {text.substr(0, equals), *value};
 }
 
-void read_truncation(const Values& values, GenerationConfig& config) {
+void read_configs(const OptionSet& given, DecodeOptions& options) {
+  using Config = GenerationConfig;
+  constexpr double largest = FLT_MAX;
   constexpr double least = std::numeric_limits<float>::denorm_min();
-  config.top_p = values.real("top-p", least, 1.0, "a number above 0 and at most 1");
-  config.top_k = values.number<std::int32_t>("top-k", "an integer of at least 0",
-                                             [](std::int32_t k) { return k >= 0; });
-  config.min_p = values.real("min-p", 0.0, 1.0, "a number from 0 to 1");
+  constexpr const char* finite = "a finite number";
+  options.configs.resize(static_cast<std::size_t>(options.batch));
+  RequestValues values(given, options);
+  values.real("temperature", &Config::temperature, 0.0, largest, "a finite number of at least 0");
+  values.number("top-k", &Config::top_k, "an integer of at least 0",
+                [](std::int32_t k) { return k >= 0; });
+  values.real("top-p", &Config::top_p, least, 1.0, "a number above 0 and at most 1");
+  values.real("min-p", &Config::min_p, 0.0, 1.0, "a number from 0 to 1");
+  values.real("presence-penalty", &Config::presence_penalty, -largest, largest, finite);
+  values.real("frequency-penalty", &Config::frequency_penalty, -largest, largest, finite);
+  values.real("repetition-penalty", &Config::repetition_penalty, least, largest,
+              "a finite number above 0");
+  values.each("policy", parse_policy,
+              [](Config& config, PenaltyPolicy policy) { config.penalty_policy = policy; });
+  values.number("penalty-window", &Config::penalty_window, "an integer of at least -1",
+                [](std::int32_t length) { return length >= -1; });
+  values.number("seed", &Config::seed, "an integer from 0 to 2^64 - 1",
+                [](std::uint64_t) { return true; });
+
+  options.prompts = given.values("prompt");
+  values.note("prompt", options.prompts);
+  if (options.prompts.empty()) options.prompts.emplace_back();
+  options.constraints = given.values("constraint");
+  values.note("constraint", options.constraints);
+  for (const std::string& constraint : options.constraints) {
+    if (constraint.empty()) throw Error("--constraint", std::nullopt, "empty", "a value");
+  }
 }
 
 }  // namespace
 
 DecodeOptions read_decode_options(const OptionSet& given) {
-  const Values values(given);
   DecodeOptions options;
-  constexpr double largest = FLT_MAX;
   options.files = given.operands();
-  options.batch = values.count("batch", 1024);
-  options.tree = parse_tree_shape(values.text("tree"));
-  options.prompt = given.value("prompt").value_or("");
-  options.max_tokens = values.count("max-tokens", 1 << 24);
-  options.config.temperature =
-      values.real("temperature", 0.0, largest, "a finite number of at least 0");
-  options.config.presence_penalty =
-      values.real("presence-penalty", -largest, largest, "a finite number");
-  options.config.frequency_penalty =
-      values.real("frequency-penalty", -largest, largest, "a finite number");
-  options.config.repetition_penalty =
-      values.real("repetition-penalty", std::numeric_limits<float>::denorm_min(), largest,
-                  "a finite number above 0");
-  read_truncation(values, options.config);
-  options.config.penalty_policy = parse_policy(values.text("policy"));
-  options.config.penalty_window =
-      values.number<std::int32_t>("penalty-window", "an integer of at least -1",
-                                  [](std::int32_t length) { return length >= -1; });
-  options.config.seed = values.number<std::uint64_t>("seed", "an integer from 0 to 2^64 - 1",
-                                                     [](std::uint64_t) { return true; });
+  options.batch = read_count(given, "batch", 1024);
+  options.tree = parse_tree_shape(*given.value("tree"));
+  options.max_tokens = read_count(given, "max-tokens", 1 << 24);
+  read_configs(given, options);
   for (const std::string& bias : given.values("bias")) {
     options.word_bias.push_back(
         parse_bias(bias, static_cast<std::int64_t>(options.word_bias.size())));
   }
-  if (given.has("constraint")) options.constraint = given.required("constraint");
   if (given.has("text")) options.text_file = given.required("text");
   options.no_speculation = given.has("no-speculation");
   options.strict = given.has("strict");
   if (given.has("trace")) options.trace_file = given.required("trace");
   if (given.has("logprobs")) {
     options.most_likely = static_cast<std::int32_t>(
-        parse_integer("--logprobs", values.text("logprobs"), 0, max_top_tokens));
+        parse_integer("--logprobs", *given.value("logprobs"), 0, max_top_tokens));
   }
   if (options.files.empty()) {
     throw Error("FILE", std::nullopt, "missing", "at least one file of UTF-8 text");
   }
   return options;
+}
+
+std::string mixed_parameters(const DecodeOptions& options, std::size_t request) {
+  std::string text;
+  for (const MixedOption& option : options.mixed) {
+    if (!text.empty()) text += ", ";
+    text += option.name + ' ' + option.values[request % option.values.size()];
+  }
+  return text;
 }
 
 }  // namespace tokkos::tools

@@ -7,6 +7,7 @@
 
 #include <tokkos/request/generation_config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,16 +16,24 @@
 
 namespace tokkos::tools {
 
+/// An option that differs between the requests: request i has the value i modulo their number.
+struct MixedOption {
+  std::string name;  ///< without dashes
+  std::vector<std::string> values;
+};
+
 /// The command line of `tokkos decode`.
 struct DecodeOptions {
   std::vector<std::string> files;
-  GenerationConfig config;  ///< without logit_bias: words have no numbers yet
+  std::vector<GenerationConfig>
+      configs;  ///< [batch], without logit_bias: words have no numbers yet
+  std::vector<MixedOption> mixed;
   std::vector<std::pair<std::string, double>> word_bias;
   std::int32_t batch = 1;
   TreeShape tree;
-  std::string prompt;
+  std::vector<std::string> prompts;  ///< 1 to batch; request i has prompt i modulo their number
   std::int32_t max_tokens = 1;
-  std::optional<std::string> constraint;
+  std::vector<std::string> constraints;  ///< likewise, "none" among them; empty: none for all
   std::optional<std::string> text_file;
   std::optional<std::string> trace_file;
   std::optional<std::int32_t>
@@ -35,5 +44,8 @@ struct DecodeOptions {
 
 /// @throws Error that names the option, its value and its range
 DecodeOptions read_decode_options(const OptionSet& options);
+
+/// What a request has of the mixed options: "temperature 0.7, policy openai".
+std::string mixed_parameters(const DecodeOptions& options, std::size_t request);
 
 }  // namespace tokkos::tools

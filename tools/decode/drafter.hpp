@@ -67,15 +67,19 @@ class Drafter {
   // The distributions after the nodes `parents`.
   void prepare_level(StepBatch& batch, const std::vector<std::int32_t>& parents,
                      LogitProcessor<ExecutionSpace>& processor, Statistics& statistics) {
-    const StepRequests requests = batch.rows(parents);
+    const std::size_t count = batch.size() * parents.size();
+    {
+      const StageTimer timer(statistics, Stage::preparation);
+      processor.prepare(static_cast<std::int64_t>(count), batch.rows(parents));
+      statistics.add_staged(processor.staged_bytes());
+    }
     Matrix<float, memory_space> rows;
     {
       const StageTimer timer(statistics, Stage::draft_logits);
-      rows = m_remaining.score(m_space, batch, m_model, batch.size() * parents.size(), statistics);
+      rows = m_remaining.score(m_space, batch, m_model, count, statistics);
     }
     const StageTimer timer(statistics, Stage::draft_probabilities);
-    processor.process(rows, requests, distributions_of(batch, rows));
-    statistics.add_staged(processor.staged_bytes());
+    processor.process(rows, distributions_of(batch, rows));
     m_space.fence("tokkos::decode::draft_probabilities");
   }
 

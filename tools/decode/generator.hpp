@@ -25,12 +25,16 @@
 
 namespace tokkos::tools {
 
+/// What to generate for one request.
+struct RequestSettings {
+  GenerationConfig config;
+  std::vector<TokenId> prompt;
+  std::shared_ptr<const ConstraintRule> rule;  ///< or null
+};
+
 /// What to generate.
 struct GeneratorSettings {
-  GenerationConfig config;                     ///< of every request
-  std::vector<TokenId> prompt;                 ///< of every request
-  std::shared_ptr<const ConstraintRule> rule;  ///< of every request, or null
-  std::int32_t batch = 1;
+  std::vector<RequestSettings> requests;
   std::int32_t max_tokens = 1;  ///< per request
   TreeShape tree;
   bool speculate = true;
@@ -58,22 +62,21 @@ class Generator {
         m_rows_per_request(settings.speculate ? settings.tree.nodes() + 1 : 1),
         m_processor(space, rows(), target.vocabulary(), std::nullopt, settings.trace),
         m_verifier(space, rows(), target.vocabulary(), settings.trace),
-        m_batch(settings.config),
         m_logits(space, "tokkos::decode::logits", rows(), target.vocabulary()),
         m_tokens("tokkos::decode::tokens", static_cast<std::size_t>(rows())) {
-    if (settings.speculate)
-      m_drafter.emplace(space, draft, settings.tree, settings.batch, settings.trace);
+    if (settings.speculate) m_drafter.emplace(space, draft, settings.tree, batch(), settings.trace);
     if (settings.most_likely) {
-      m_scorer.emplace(space, settings.config, rows(), target.vocabulary(), *settings.most_likely);
+      m_scorer.emplace(space, rows(), target.vocabulary(), *settings.most_likely);
       m_probabilities =
           ModelRows<ExecutionSpace>(space, "tokkos::decode::probabilities",
                                     settings.speculate ? rows() : 0, target.vocabulary());
     }
-    for (std::int32_t i = 0; i < settings.batch; ++i) {
+    for (const RequestSettings& given : settings.requests) {
       DecodeRequest& request = m_requests.emplace_back();
-      request.id = "request-" + std::to_string(i);
-      request.history = TokenHistory(settings.prompt);
-      if (settings.rule) request.constraint.emplace(settings.rule);
+      request.id = "request-" + std::to_string(m_requests.size() - 1);
+      request.config = given.config;
+      request.history = TokenHistory(given.prompt);
+      if (given.rule) request.constraint.emplace(given.rule);
     }
   }
 
@@ -94,7 +97,8 @@ class Generator {
   using Logits = Matrix<float, memory_space>;
   using Outputs = StepOutputs<memory_space>;
 
-  std::int64_t rows() const { return std::int64_t{m_settings.batch} * m_rows_per_request; }
+  std::int32_t batch() const { return static_cast<std::int32_t>(m_settings.requests.size()); }
+  std::int64_t rows() const { return std::int64_t{batch()} * m_rows_per_request; }
 
   // The target's logits of a step, which is prepared before the model runs.
   Logits prepare_and_score(const StepRequests& requests, std::size_t count) {
@@ -133,7 +137,7 @@ class Generator {
       auto row = static_cast<std::int32_t>(i) * m_rows_per_request;
       const std::int32_t first_node = row + 1;
       for (std::size_t j = 0; j < verified[i].tokens.size(); ++j) {
-        drawn.add(row, verified[i].tokens[j]);
+        drawn.add(row, verified[i].tokens[j], m_batch.request(i).config);
         const auto& nodes_of_path = verified[i].accepted_nodes;
         if (j < nodes_of_path.size()) row = first_node + nodes_of_path[j];
       }
@@ -160,7 +164,9 @@ class Generator {
       tokens = to_host(m_space, m_tokens, count);
     }
     DrawnTokens drawn;
-    for (std::size_t i = 0; i < count; ++i) drawn.add(static_cast<std::int32_t>(i), tokens[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      drawn.add(static_cast<std::int32_t>(i), tokens[i], m_batch.request(i).config);
+    }
     const std::vector<TokenScore> scores = score(logits, drawn);
     const StageTimer timer(m_statistics, Stage::commit);
     for (std::size_t i = 0; i < count; ++i) {
@@ -181,10 +187,12 @@ class Generator {
   void commit(DecodeRequest& request, std::span<const TokenId> tokens, std::size_t accepted,
               std::span<const TokenScore> scores) {
     const bool stuck = tokens.size() == accepted;
+    ++request.steps;
     for (std::size_t i = 0; i < tokens.size() && !request.finished; ++i) {
       request.history.commit(tokens[i]);
       if (request.constraint) request.constraint->accept(tokens[i]);
       ++m_statistics.tokens;
+      request.accepted += i < accepted ? 1 : 0;
       m_statistics.accepted += i < accepted ? 1 : 0;
       if (m_scorer) keep_score(request, scores[i]);
       request.finished =

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <ostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tokkos::tools {
@@ -39,39 +38,40 @@ double ratio(double numerator, double denominator) {
   return denominator > 0.0 ? numerator / denominator : 0.0;
 }
 
-std::string duration(double seconds, double total) {
-  return formatted("%.6f s (%.1f %%)", seconds, 100.0 * ratio(seconds, total));
+std::string duration(double seconds, double total, double steps) {
+  return formatted("%.6f s (%.1f %%), %.1f us a step", seconds, 100.0 * ratio(seconds, total),
+                   1e6 * ratio(seconds, steps));
 }
 
 }  // namespace
 
-void print_table(std::ostream& out, const Statistics& statistics) {
+void print_table(std::ostream& out, const Statistics& statistics, std::span<const TableLine> more) {
   const auto steps = static_cast<double>(statistics.steps);
   const auto& seconds = statistics.seconds;
   const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   double library = 0.0;
   for (const Stage stage : library_stages) library += seconds[static_cast<std::size_t>(stage)];
 
-  std::vector<std::pair<std::string, std::string>> lines;
-  lines.emplace_back("tokens", std::to_string(statistics.tokens));
-  lines.emplace_back("steps", std::to_string(statistics.steps));
-  lines.emplace_back("accepted drafts per step",
-                     formatted("%.3f", ratio(static_cast<double>(statistics.accepted),
-                                             static_cast<double>(statistics.request_steps))));
+  std::vector<TableLine> lines(more.begin(), more.end());
+  lines.push_back({"tokens", std::to_string(statistics.tokens)});
+  lines.push_back({"steps", std::to_string(statistics.steps)});
+  lines.push_back({"accepted drafts per step",
+                   formatted("%.3f", ratio(static_cast<double>(statistics.accepted),
+                                           static_cast<double>(statistics.request_steps)))});
   if (statistics.scored > 0) {
-    lines.emplace_back("mean log-probability",
-                       formatted("%.4f", ratio(statistics.log_probability,
-                                               static_cast<double>(statistics.scored))));
+    lines.push_back(
+        {"mean log-probability", formatted("%.4f", ratio(statistics.log_probability,
+                                                         static_cast<double>(statistics.scored)))});
   }
   for (std::size_t i = 0; i < stage_count; ++i) {
-    if (seconds[i] > 0.0) lines.emplace_back(stage_names[i], duration(seconds[i], total));
+    if (seconds[i] > 0.0) lines.push_back({stage_names[i], duration(seconds[i], total, steps)});
   }
-  lines.emplace_back("time total", duration(total, total));
-  lines.emplace_back("logits processed per second",
-                     formatted("%.4g", ratio(static_cast<double>(statistics.logits), library)));
-  lines.emplace_back("bytes staged per step",
-                     formatted("%.0f", ratio(static_cast<double>(statistics.staged_bytes), steps)));
-  lines.emplace_back("rows with a bad status", std::to_string(statistics.bad_rows));
+  lines.push_back({"time total", duration(total, total, steps)});
+  lines.push_back({"logits processed per second",
+                   formatted("%.4g", ratio(static_cast<double>(statistics.logits), library))});
+  lines.push_back({"bytes staged per step",
+                   formatted("%.0f", ratio(static_cast<double>(statistics.staged_bytes), steps))});
+  lines.push_back({"rows with a bad status", std::to_string(statistics.bad_rows)});
 
   std::size_t width = 0;
   for (const auto& [name, value] : lines) width = std::max(width, name.size());

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <span>
+#include <string>
 
 namespace tokkos::tools {
 
@@ -57,7 +59,15 @@ class StageTimer {
   std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
 };
 
-/// Prints one line "name  value" per number; stages that took no time are left out.
-void print_table(std::ostream& out, const Statistics& statistics);
+/// A line of the table: "name  value".
+struct TableLine {
+  std::string name;
+  std::string value;
+};
+
+/// Prints one line per number; stages that took no time are left out.
+/// @param more lines that come first
+void print_table(std::ostream& out, const Statistics& statistics,
+                 std::span<const TableLine> more = {});
 
 }  // namespace tokkos::tools

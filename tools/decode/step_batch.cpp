@@ -12,16 +12,20 @@
 namespace tokkos::tools {
 
 void StepBatch::begin(std::span<DecodeRequest> requests) {
-  m_active.clear();
+  std::vector<DecodeRequest*> active;
   m_states.clear();
   m_ids.clear();
   for (DecodeRequest& request : requests) {
     if (request.finished) continue;
-    m_active.push_back(&request);
+    active.push_back(&request);
     m_states.push_back({&request.history, request.constraint ? &*request.constraint : nullptr});
     m_ids.push_back(request.id);
   }
-  m_configs.resize(m_active.size(), m_config);
+  if (active != m_active) {  // else they are there, with their lists of biases
+    m_active = std::move(active);
+    m_configs.clear();
+    for (const DecodeRequest* request : m_active) m_configs.push_back(request->config);
+  }
   m_trees.assign(m_active.size(), {});
   m_nodes = {-1};
 }
@@ -45,7 +49,8 @@ std::vector<float> StepBatch::draft_uniforms(std::int32_t first, std::size_t cou
                           static_cast<std::uint32_t>(depth);
     for (std::size_t i = 0; i < count; ++i) {
       const auto node = static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(i);
-      uniforms.push_back(philox_uniform(m_config.seed, position, node, Purpose::draft, stream));
+      uniforms.push_back(
+          philox_uniform(request->config.seed, position, node, Purpose::draft, stream));
     }
   }
   return uniforms;

@@ -8,6 +8,7 @@
 
 #include <tokkos/request/step_requests.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,23 +21,27 @@ namespace tokkos::tools {
 /// One text in the making.
 struct DecodeRequest {
   std::string id;
+  GenerationConfig config;
   TokenHistory history;
   std::optional<Constraint> constraint;
   bool finished = false;
   std::vector<TokenScore> scores;  ///< of each generated token, if they are wanted
+  std::int64_t steps = 0;
+  std::int64_t accepted = 0;  ///< generated tokens that were drafts
 };
 
 /// The requests of one step with their draft trees, all of the same shape.
 class StepBatch {
  public:
-  explicit StepBatch(const GenerationConfig& config) : m_config(config) {}
-
-  /// Starts over with the requests that are not finished. Keep `requests` where they are.
+  /// Starts over with the requests that are not finished. Keep `requests` where they are, and their
+  /// configs as they are.
   void begin(std::span<DecodeRequest> requests);
 
   std::size_t size() const { return m_active.size(); }
-  /// Whether the requests draw from fewer than all words.
-  bool truncates() const { return m_config.has_truncation(); }
+  /// Whether some request draws from fewer than all words.
+  bool truncates() const {
+    return std::ranges::any_of(m_configs, &GenerationConfig::has_truncation);
+  }
   DecodeRequest& request(std::size_t i) { return *m_active[i]; }
   std::span<const std::string> ids() const { return m_ids; }
   std::span<const DraftTree> trees() const { return m_trees; }
@@ -63,7 +68,6 @@ class StepBatch {
  private:
   std::vector<TokenId> context(std::size_t request, std::int32_t node, std::size_t length) const;
 
-  GenerationConfig m_config;
   std::vector<DecodeRequest*> m_active;
   std::vector<GenerationConfig> m_configs;
   std::vector<SequenceState> m_states;

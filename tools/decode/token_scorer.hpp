@@ -22,14 +22,24 @@
 
 namespace tokkos::tools {
 
-/// Generated tokens, each with the row of logits that it was drawn from.
+/// Generated tokens, each with the row of logits that it was drawn from, and how.
 struct DrawnTokens {
   std::vector<std::int32_t> rows;
   std::vector<TokenId> tokens;
+  std::vector<float> temperature;
+  std::vector<std::int32_t> top_k;
+  std::vector<float> top_p;
+  std::vector<float> min_p;
+  bool truncated = false;  ///< whether one was drawn from fewer than all words
 
-  void add(std::int32_t row, TokenId token) {
+  void add(std::int32_t row, TokenId token, const GenerationConfig& config) {
     rows.push_back(row);
     tokens.push_back(token);
+    temperature.push_back(config.temperature);
+    top_k.push_back(config.top_k);
+    top_p.push_back(config.top_p);
+    min_p.push_back(config.min_p);
+    truncated = truncated || config.has_truncation();
   }
 };
 
@@ -39,13 +49,11 @@ class TokenScorer {
  public:
   using memory_space = MemoryOf<ExecutionSpace>;
 
-  /// @param config of every request
   /// @param max_tokens most tokens of one call
   /// @param most_likely how many of the most likely tokens to list with each
-  TokenScorer(const ExecutionSpace& space, const GenerationConfig& config, std::int64_t max_tokens,
-              TokenId vocabulary, std::int32_t most_likely)
+  TokenScorer(const ExecutionSpace& space, std::int64_t max_tokens, TokenId vocabulary,
+              std::int32_t most_likely)
       : m_space(space),
-        m_truncates(config.has_truncation()),
         m_workspace(max_tokens, vocabulary),
         m_cuts(max_tokens),
         m_rows("tokkos::decode::scored_rows", static_cast<std::size_t>(max_tokens)),
@@ -55,36 +63,32 @@ class TokenScorer {
                      static_cast<std::size_t>(most_likely)),
         m_top_logprobs("tokkos::decode::top_logprobs", static_cast<std::size_t>(max_tokens),
                        static_cast<std::size_t>(most_likely)),
-        m_temperature("tokkos::decode::temperature", 1),
-        m_top_k("tokkos::decode::top_k", 1),
-        m_top_p("tokkos::decode::top_p", 1),
-        m_min_p("tokkos::decode::min_p", 1) {
-    Kokkos::deep_copy(space, m_temperature, config.temperature);
-    Kokkos::deep_copy(space, m_top_k, config.top_k);
-    Kokkos::deep_copy(space, m_top_p, config.top_p);
-    Kokkos::deep_copy(space, m_min_p, config.min_p);
-  }
+        m_temperature("tokkos::decode::temperature", static_cast<std::size_t>(max_tokens)),
+        m_top_k("tokkos::decode::top_k", static_cast<std::size_t>(max_tokens)),
+        m_top_p("tokkos::decode::top_p", static_cast<std::size_t>(max_tokens)),
+        m_min_p("tokkos::decode::min_p", static_cast<std::size_t>(max_tokens)) {}
 
   /// @param logits after edits and mask, which is stored in them
   std::vector<TokenScore> score(const Matrix<const float, memory_space>& logits,
                                 const DrawnTokens& drawn) {
     const std::size_t count = drawn.tokens.size();
     if (count == 0) return {};
-    upload(drawn.rows, m_rows);
-    upload(drawn.tokens, m_tokens);
     LogitRows<float, memory_space> rows;
     rows.logits = logits;
-    rows.temperature = m_temperature;
-    rows.row_index = vector_of<const std::int32_t, memory_space>(m_rows.data(), count);
+    rows.temperature = uploaded(drawn.temperature, m_temperature);
+    rows.row_index = uploaded(drawn.rows, m_rows);
+    const auto tokens = uploaded(drawn.tokens, m_tokens);
     const auto measures = m_workspace.measures(static_cast<std::int64_t>(count));
     measure(m_space, rows, measures);
     RowCuts<memory_space> cuts;
-    if (m_truncates) {
+    if (drawn.truncated) {
       cuts = m_cuts.cuts(static_cast<std::int64_t>(count));
-      truncate(m_space, rows, measures, {m_top_k, m_top_p, m_min_p}, cuts);
+      const Truncation<memory_space> truncation{uploaded(drawn.top_k, m_top_k),
+                                                uploaded(drawn.top_p, m_top_p),
+                                                uploaded(drawn.min_p, m_min_p)};
+      truncate(m_space, rows, measures, truncation, cuts);
     }
-    log_probabilities(m_space, rows, measures,
-                      vector_of<const TokenId, memory_space>(m_tokens.data(), count),
+    log_probabilities(m_space, rows, measures, tokens,
                       vector_of<float, memory_space>(m_logprobs.data(), count), cuts);
     const std::size_t columns = m_top_tokens.extent(1);
     if (columns > 0) {
@@ -103,10 +107,11 @@ class TokenScorer {
   using Rows = Kokkos::View<T**, Kokkos::LayoutRight, memory_space>;
 
   template <class T>
-  void upload(const std::vector<T>& values, const Array<T>& to) {
+  Vector<const T, memory_space> uploaded(const std::vector<T>& values, const Array<T>& to) {
     using Host = Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
     const std::pair<std::size_t, std::size_t> all(0, values.size());
     Kokkos::deep_copy(m_space, Kokkos::subview(to, all), Host(values.data(), values.size()));
+    return vector_of<const T, memory_space>(to.data(), values.size());
   }
 
   std::vector<TokenScore> collect(std::size_t count) {
@@ -131,7 +136,6 @@ class TokenScorer {
   }
 
   ExecutionSpace m_space;
-  bool m_truncates;
   Workspace<memory_space> m_workspace;
   CutsWorkspace<memory_space> m_cuts;
   Array<std::int32_t> m_rows;

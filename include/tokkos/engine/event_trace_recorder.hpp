@@ -15,7 +15,9 @@ namespace tokkos {
 ///
 /// LogitProcessor::process edits a row by one kernel and applies the mask while reading: biases and
 /// penalties are one "update logits" there, beside that of `prepare`, and "apply logit mask" is a
-/// mask that is stored. On a device a stage is the host's part of it: its launches.
+/// mask that is stored. Reading the logits for maxima and sums is "softmax", as is writing
+/// probabilities; log-probabilities and lists of tokens belong to "sampling". On a device a stage
+/// is the host's part of it: its launches.
 ///
 /// A recorder that several objects share on several threads must be safe to call from all of them.
 /// `end` is called by a destructor and must not throw.

@@ -22,6 +22,8 @@ namespace tokkos {
 
 template <class ExecutionSpace>
 class PreparedStep;
+template <class ExecutionSpace>
+class RawStep;
 
 /// Turns the logits of a step into probabilities: bias, penalties, mask, softmax with temperature,
 /// for a batch of requests with one row each, several rows, or one row per draft node.
@@ -77,7 +79,8 @@ class LogitProcessor {
   /// Both in one: edits in place, then one read of the logits with mask and temperature, then what
   /// the outputs ask for. One upload; at most 4 launches for probabilities or tokens alone; the
   /// same bits as the two calls above and Sampler::sample_from_logits. The mask is applied while
-  /// reading and stored only on request.
+  /// reading and stored only on request. Raw log-probabilities cost one more read of the logits,
+  /// before the edits, and the logits that are edited are kept; no copy is made of a row.
   /// @param logits [n, V], n <= max_num_token, rows may be padded; edited in place
   /// @throws Error before anything is written; what a VocabularyMask throws passes on
   template <LogitType Logit, class... P>
@@ -144,8 +147,22 @@ class LogitProcessor {
                  const StepOutputs<memory_space>& outputs,
                  const LogitHook<ExecutionSpace, Logit>& hook);
   template <LogitType Logit>
-  void finish_step(const LogitRows<Logit, memory_space>& step,
+  LogitRows<Logit, memory_space> raw_rows(const Matrix<const Logit, memory_space>& logits) const;
+  template <LogitType Logit>
+  void read_raw(const Matrix<Logit, memory_space>& logits,
+                const StepOutputs<memory_space>& outputs);
+  template <LogitType Logit>
+  void finish_step(const Matrix<Logit, memory_space>& logits,
                    const StepOutputs<memory_space>& outputs);
+  template <LogitType Logit>
+  void sample_step(const LogitRows<Logit, memory_space>& step, const RowCuts<memory_space>& cuts,
+                   const StepOutputs<memory_space>& outputs);
+  template <LogitType Logit>
+  void score_raw(const LogitRows<Logit, memory_space>& step,
+                 const StepOutputs<memory_space>& outputs);
+  template <LogitType Logit>
+  void write_step(const LogitRows<Logit, memory_space>& step, const RowCuts<memory_space>& cuts,
+                  const StepOutputs<memory_space>& outputs);
   void check_step(std::int64_t rows, std::int64_t columns, const StepRequests& requests) const;
 
   ExecutionSpace m_space;
@@ -157,6 +174,7 @@ class LogitProcessor {
   CutsWorkspace<memory_space> m_cuts;
   Staging<ExecutionSpace> m_staging;  // of calls that do not prepare
   std::unique_ptr<PreparedStep<ExecutionSpace>> m_prepared;
+  std::unique_ptr<RawStep<ExecutionSpace>> m_raw;  // none before it is asked for
   std::size_t m_staged_bytes = 0;
 };
 

@@ -22,10 +22,12 @@ class Ordering {
   Ordering(const Ordering&) = delete;
   Ordering& operator=(const Ordering&) = delete;
 
-  /// The point is behind all that `space` was given so far.
-  void record(const ExecutionSpace& space);
+  /// The point is behind all that `space` was given so far. While the work of `space` is captured
+  /// in a graph, every replay reaches the point anew; false where a graph cannot (HIP).
+  bool record(const ExecutionSpace& space);
 
-  /// What `space` is given from now on begins after the point. Does not wait on the host.
+  /// What `space` is given from now on begins after the point. Does not wait on the host, unless
+  /// the work of `space` is captured where a graph cannot wait (HIP).
   void precede(const ExecutionSpace& space) const;
 
   /// Waits on the host until the point is reached; at once if none was recorded.

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,14 +31,15 @@ struct StepEdits {
   std::vector<std::int32_t> penalty_positions;  // pos2seq_id
   std::vector<TokenId> penalty_tokens;
   std::vector<std::int32_t> penalty_counts;
-  std::vector<float> penalty_biases;           // NaN where the token has no bias
+  std::vector<float> penalty_biases;           // NaN where the token has none; empty: no token has
   std::vector<float> penalties;                // [penalty_rows, 3]
   std::vector<std::int32_t> penalty_policies;  // [penalty_rows]
 
-  // apply_bitmask_inplace: words of the masked rows only.
+  // apply_bitmask_inplace: words of the masked rows only, and of a request's rows behind the same
+  // tokens once.
   std::vector<std::int32_t> mask_rows;
-  std::vector<std::int32_t> mask_positions;  // 0, 1, 2, ...: where the words of each lie
-  std::vector<std::int32_t> mask_words;      // [mask_rows, words_per_row]
+  std::vector<std::int32_t> mask_positions;  // [mask_rows]: where the words of each lie
+  std::vector<std::int32_t> mask_words;      // [masks, words_per_row]
   std::size_t words_per_row = 0;
 
   /// Flattens a step that was validated. Histories are only read; every matcher is rolled back to
@@ -76,19 +78,33 @@ struct StepEdits {
   void add_biases(const StepRequests& requests, const RowEdits::Place& place,
                   const TokenContext& context, std::int64_t vocabulary);
   void add_biases(const Biases& merged, std::int64_t row);
-  void add_mask(VocabularyMask* mask, std::span<const TokenId> drafts, std::int64_t row);
-  std::span<std::int32_t> add_mask_words(std::int64_t row);
+  void add_mask(VocabularyMask* mask, std::span<const TokenId> drafts,
+                const RowEdits::Place& place);
+  /// Position of the words of the rows behind `drafts`, or no_mask.
+  std::int32_t find_words(VocabularyMask* mask, std::span<const TokenId> drafts);
+  std::int32_t allowed_words();
+  std::int32_t empty_words();
+  std::span<std::int32_t> add_words();
+  std::int32_t last_words() const;
+
+  static constexpr float no_bias = std::numeric_limits<float>::quiet_NaN();
+  static constexpr std::int32_t no_mask = -1;
+  static constexpr std::int32_t unknown_mask = -2;
 
   // Of the request in hand.
   Biases m_request_biases;              // logit_bias and banned tokens, by token
   std::vector<TokenCount> m_window;     // what policy llama_cpp counts without drafts
   std::vector<std::int32_t> m_allowed;  // mask words of its allowed tokens; empty: all
+  std::int32_t m_allowed_words = unknown_mask;
+  std::vector<std::int32_t> m_words_of_node;  // of -1 first: position of its words
   // Of the row in hand.
   PenaltyRow m_penalty_row;
   std::vector<TokenId> m_drafts;  // its path, root first
   std::vector<TokenCount> m_row_window;
   std::vector<TokenId> m_banned;
   Biases m_row_biases;
+  // Of the step.
+  std::int32_t m_empty_words = unknown_mask;  // words that allow nothing
 };
 
 }  // namespace tokkos

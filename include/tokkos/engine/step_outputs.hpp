@@ -29,16 +29,25 @@ struct StepOutputs {
   /// largest logit first, and their log-probabilities; -1 and -inf where there are fewer.
   Matrix<TokenId, MemorySpace> top_tokens = {};
   Matrix<float, MemorySpace> top_logprobs = {};
+  /// [n]: log-probability of the token drawn in the model's own distribution: before edits and
+  /// mask, at temperature 1, not truncated. Needs `tokens`, and a step without a LogitHook.
+  Vector<float, MemorySpace> raw_logprobs = {};
+  /// [n, N], both or none: the N <= 128 most likely tokens of that distribution and their
+  /// log-probabilities. Where the row is unusable there (a NaN that only the mask hides, say),
+  /// these are -1 and -inf, and raw_logprobs too; row_status speaks of the edited and masked row
+  /// alone.
+  Matrix<TokenId, MemorySpace> raw_top_tokens = {};
+  Matrix<float, MemorySpace> raw_top_logprobs = {};
   /// [n]: log-sum-exp of the logits / temperature.
   Vector<float, MemorySpace> log_sum_exp = {};
   /// [n]: RowStatus bits, ORed into it.
   Vector<std::int32_t, MemorySpace> row_status = {};
 };
 
-/// A user's own kernels between the edits and the first read of a step's logits: called once with
-/// the instance on which to launch them and the logits [n, V], which it may change in place. The
-/// mask is not yet applied. What it throws passes on; the logits are edited then, and the step is
-/// no longer prepared.
+/// A user's own kernels between the edits of a step and all that reads the edited logits: called
+/// once with the instance on which to launch them and the logits [n, V], which it may change in
+/// place. The mask is not yet applied. raw_logprobs cannot be had together with it. What it throws
+/// passes on; the logits are edited then, and the step is no longer prepared.
 template <class ExecutionSpace, LogitType Logit>
 using LogitHook =
     std::function<void(const ExecutionSpace&, const Matrix<Logit, MemoryOf<ExecutionSpace>>&)>;
