@@ -34,7 +34,7 @@ struct MaskChunks {
 
   KOKKOS_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
-    constexpr int width = mask_width<ExecutionSpace>;
+    constexpr int width = runs_on_host<ExecutionSpace> ? 32 : 4;  // under one word of the mask
     constexpr std::uint32_t all = width == 32 ? ~0u : (1u << (width % 32)) - 1u;
     const std::int64_t row = seq_ids(team.league_rank() / chunks);
     const std::int64_t mask_row = mask_rows(team.league_rank() / chunks);

@@ -7,8 +7,9 @@
 #include <tokkos/numerics/chunk.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 
-#include "kernels/chunk_source.hpp"
+#include "kernels/load_chunk.hpp"
 #include "kernels/launch.hpp"
+#include "numerics/four.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -32,175 +33,20 @@ inline constexpr std::size_t chunk_scratch = scratch_of_chunks(1);
 /// Threads per chunk on a device.
 inline constexpr int chunk_team = 256;
 
-inline constexpr float negative_infinity = -__builtin_huge_valf();
-
-/// Tokens that a team member takes at a time, and how many of them stand under one word of mask.
-template <class ExecutionSpace>
-inline constexpr int load_width = runs_on_host<ExecutionSpace> ? chunk_size : 4;
-
-template <class ExecutionSpace>
-inline constexpr int mask_width = runs_on_host<ExecutionSpace> ? 32 : 4;
-
-/// A logit that masks is -infinity from here on.
-KOKKOS_FORCEINLINE_FUNCTION float unmasked(float logit) {
-  return logit <= masked_logit ? negative_infinity : logit;
-}
-
-/// Copies `width` logits to x, with -infinity for those that are not allowed (NaN stays). Where
-/// nothing is allowed nothing is read.
-template <int width, LogitType Logit>
-KOKKOS_FORCEINLINE_FUNCTION void fill_word(const Logit* KOKKOS_RESTRICT logits,
-                                           std::uint32_t allowed, float* KOKKOS_RESTRICT x) {
-  if (allowed == 0) {
-    for (int j = 0; j < width; ++j) x[j] = negative_infinity;
-  } else {
-    // hot loop
-    for (int j = 0; j < width; ++j) {
-      const float value = unmasked(widen(logits[j]));
-      x[j] = (allowed >> j) & 1u ? value : negative_infinity;
-    }
-  }
-}
-
-/// The same from token `first` on. Tokens at or past the active vocabulary are not allowed, and
-/// need not be there.
-template <int width, LogitType Logit>
-KOKKOS_FORCEINLINE_FUNCTION void fill_tokens(const ChunkSource<Logit>& source, int first,
-                                             float* KOKKOS_RESTRICT x) {
-  const std::uint32_t allowed = source.template allowed<width>(first);
-  const Logit* logits = source.logits + first;
-  if (allowed == 0 || first + width <= source.size) {
-    fill_word<width>(logits, allowed, x);
-    return;
-  }
-  for (int j = 0; j < width; ++j) {
-    x[j] = negative_infinity;
-    if ((allowed >> j) & 1u) x[j] = unmasked(widen(logits[j]));
-  }
-}
-
-/// The same for `count` logits.
-template <int count, int width, LogitType Logit>
-KOKKOS_FORCEINLINE_FUNCTION void fill_block(const ChunkSource<Logit>& source, int first,
-                                            float* KOKKOS_RESTRICT x) {
-  if (source.mask_words == nullptr && first + count <= source.size) {
-    const Logit* KOKKOS_RESTRICT logits = source.logits + first;
-    // hot loop
-    for (int j = 0; j < count; ++j) x[j] = unmasked(widen(logits[j]));
-  } else {
-    for (int j = 0; j < count; j += width) fill_tokens<width>(source, first + j, x + j);
-  }
-}
-
-/// The largest of some logits, and whether one of them is NaN or -FLT_MAX.
-struct LogitRange {
-  float maximum = negative_infinity;
-  bool has_odd = false;
-};
-
-/// The range of which every `width`-th logit is known: one running maximum would wait for itself.
-template <int width>
-KOKKOS_FORCEINLINE_FUNCTION LogitRange merged_range(const float* maxima, const std::uint32_t* odd) {
-  LogitRange range;
-  std::uint32_t any = 0;
-  for (int j = 0; j < width; ++j) {
-    any |= odd[j];
-    range.maximum = maxima[j] > range.maximum ? maxima[j] : range.maximum;
-  }
-  range.maximum += 0.0f;  // -0 becomes +0
-  range.has_odd = any != 0;
-  return range;
-}
-
-template <int count>
-KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
-  constexpr int width = count < 64 ? count : 64;
-  float maxima[width];
-  std::uint32_t odd[width];
-  for (int j = 0; j < width; ++j) {
-    maxima[j] = negative_infinity;
-    odd[j] = 0;
-  }
-  for (int first = 0; first < count; first += width) {
-    // hot loop
-    for (int j = 0; j < width; ++j) {
-      const float value = x[first + j];
-      odd[j] |= (value > masked_logit) | (value == negative_infinity) ? 0u : 1u;
-      maxima[j] = value > maxima[j] ? value : maxima[j];
-    }
-  }
-  return merged_range<width>(maxima, odd);
-}
-
-/// fill_block and range_of of a whole chunk and its mask's words in one go.
-template <LogitType Logit>
-KOKKOS_FUNCTION LogitRange fill_masked_chunk(const Logit* KOKKOS_RESTRICT logits,
-                                             const std::int32_t* KOKKOS_RESTRICT words,
-                                             float* KOKKOS_RESTRICT x) {
-  constexpr int width = 32;
-  constexpr std::uint32_t infinity_bits = 0x7f800000u;
-  float maxima[width];
-  std::uint32_t magnitudes[width];
-  for (int j = 0; j < width; ++j) {
-    maxima[j] = negative_infinity;
-    magnitudes[j] = 0;
-  }
-  for (int first = 0; first < chunk_size; first += width) {
-    const auto allowed = static_cast<std::uint32_t>(words[first / width]);
-    float* KOKKOS_RESTRICT copy = x + first;
-    if (allowed == 0) {
-      for (int j = 0; j < width; ++j) copy[j] = negative_infinity;
-      continue;
-    }
-    // hot loop
-    for (int j = 0; j < width; ++j) {
-      const float value = widen(logits[first + j]);
-      const float kept = (allowed >> j) & 1u ? unmasked(value) : negative_infinity;
-      copy[j] = kept;
-      maxima[j] = kept > maxima[j] ? kept : maxima[j];
-      const std::uint32_t magnitude = __builtin_bit_cast(std::uint32_t, kept) & 0x7fffffffu;
-      magnitudes[j] = magnitude > magnitudes[j] ? magnitude : magnitudes[j];
-    }
-  }
-  for (int j = 0; j < width; ++j) magnitudes[j] = magnitudes[j] > infinity_bits ? 1u : 0u;
-  return merged_range<width>(maxima, magnitudes);  // only NaN is odd here
-}
-
-/// Loads a chunk into `x` with -infinity for every forbidden token and returns its maximum, plus
-/// the status bits of the logits (the same for every member).
-template <class ExecutionSpace, LogitType Logit, class Team>
-KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& source, float* x,
-                                 std::int32_t& status) {
-  constexpr int width = load_width<ExecutionSpace>;
-  float maximum = negative_infinity;
-  std::int32_t bits = 0;
-  for (int block = team.team_rank(); block < chunk_size / width; block += team.team_size()) {
-    float* own = x + block * width;
-    LogitRange range;
-    bool filled = false;
-    if constexpr (width == chunk_size) {
-      filled = source.mask_words != nullptr && source.size == chunk_size;
-      if (filled) range = fill_masked_chunk(source.logits, source.mask_words, own);
-    }
-    if (!filled) {
-      fill_block<width, mask_width<ExecutionSpace>>(source, block * width, own);
-      range = range_of<width>(own);
-    }
-    maximum = range.maximum > maximum ? range.maximum : maximum;
-    if (range.has_odd) bits |= RowStatus::nan_logit;
-  }
-  team.team_reduce(Kokkos::Max<float>(maximum));
-  team.team_reduce(Kokkos::BOr<std::int32_t>(bits));
-  team.team_barrier();  // other members read what was loaded
-  if (maximum > FLT_MAX) bits |= RowStatus::positive_infinity;
-  status = bits;
-  return maximum;
-}
-
 /// Groups that a team member weighs at a time.
 template <class ExecutionSpace>
 inline constexpr int weigh_width =
     runs_on_host<ExecutionSpace> ? 64 : groups_per_chunk / chunk_team;
+
+/// Turns the logits of a group into weights and returns their sum on the grid, with its bias.
+KOKKOS_FORCEINLINE_FUNCTION std::uint64_t weigh_group(InverseTemperature scale, float maximum,
+                                                      float& e0, float& e1, float& e2, float& e3) {
+  e0 = scale.weight(e0, maximum);
+  e1 = scale.weight(e1, maximum);
+  e2 = scale.weight(e2, maximum);
+  e3 = scale.weight(e3, maximum);
+  return grid_bits((e0 + e1) + (e2 + e3));
+}
 
 /// Writes the weights of `width` groups from the logits in x (may be e itself) to e; returns the
 /// sum.
@@ -210,18 +56,27 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_groups(const float* x, float* e, 
   constexpr int stride = groups_per_chunk;
   const InverseTemperature scale{inverse, greedy};
   std::uint64_t sum = 0;
-  // hot loop
+  if constexpr (width == 4) {
+    Four<float> e0 = load_four(x), e1 = load_four(x + stride), e2 = load_four(x + 2 * stride),
+                e3 = load_four(x + 3 * stride);
+    for (int g = 0; g < 4; ++g) {
+      sum += weigh_group(scale, maximum, e0.values[g], e1.values[g], e2.values[g], e3.values[g]);
+    }
+    store_four(e, e0);
+    store_four(e + stride, e1);
+    store_four(e + 2 * stride, e2);
+    store_four(e + 3 * stride, e3);
+  } else {
+    // hot loop
 #pragma omp simd reduction(+ : sum)
-  for (int g = 0; g < width; ++g) {
-    const float e0 = scale.weight(x[g], maximum);
-    const float e1 = scale.weight(x[g + stride], maximum);
-    const float e2 = scale.weight(x[g + 2 * stride], maximum);
-    const float e3 = scale.weight(x[g + 3 * stride], maximum);
-    e[g] = e0;
-    e[g + stride] = e1;
-    e[g + 2 * stride] = e2;
-    e[g + 3 * stride] = e3;
-    sum += grid_bits((e0 + e1) + (e2 + e3));
+    for (int g = 0; g < width; ++g) {
+      float e0 = x[g], e1 = x[g + stride], e2 = x[g + 2 * stride], e3 = x[g + 3 * stride];
+      sum += weigh_group(scale, maximum, e0, e1, e2, e3);
+      e[g] = e0;
+      e[g + stride] = e1;
+      e[g + 2 * stride] = e2;
+      e[g + 3 * stride] = e3;
+    }
   }
   return static_cast<std::int64_t>(sum - width * grid_bias);
 }

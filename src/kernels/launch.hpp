@@ -48,6 +48,15 @@ requires requires {
 }
 inline constexpr std::int64_t entries_per_block<Functor> = Functor::entries_per_block;
 
+/// A policy whose functor is passed by value wherever it fits (4 KiB). Kokkos's HIP would pass one
+/// of 512 bytes or more by way of constant memory: the host would wait for the launch before, and a
+/// graph would not keep it.
+template <class Policy>
+auto by_value(const Policy& policy) {
+  return Kokkos::Experimental::require(policy,
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
+
 /// Runs `functor(i)` for a run of consecutive entries: one on a device, many on a host.
 template <class ExecutionSpace, class Functor>
 struct EntryBlock {
@@ -75,7 +84,9 @@ void launch_entries(const char* label, const ExecutionSpace& space, std::int64_t
   using Block = EntryBlock<ExecutionSpace, Functor>;
   const std::int64_t blocks = (entries + Block::size - 1) / Block::size;
   Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(space, 0, blocks),
+      label,
+      by_value(
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(space, 0, blocks)),
       Block{functor, entries});
 }
 
@@ -96,12 +107,12 @@ void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t l
   if constexpr (!runs_on_host<ExecutionSpace>) {
     Policy probe(space, static_cast<int>(league), 1);
     probe.set_scratch_size(0, scratch);
-    const int most = probe.team_size_max(functor, Kokkos::ParallelForTag());
+    const int most = by_value(probe).team_size_max(functor, Kokkos::ParallelForTag());
     for (team = device_team; team > most && team > 1;) team /= 2;
   }
   Policy policy(space, static_cast<int>(league), team);
   policy.set_scratch_size(0, scratch);
-  Kokkos::parallel_for(label, policy, functor);
+  Kokkos::parallel_for(label, by_value(policy), functor);
 }
 
 }  // namespace tokkos

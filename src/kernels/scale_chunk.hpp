@@ -4,6 +4,7 @@
 
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/row_total.hpp"
+#include "numerics/four.hpp"
 #include "numerics/streaming_store.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -49,10 +50,17 @@ KOKKOS_FUNCTION void scale_chunk(const Team& team, const float* e, float* out, f
   constexpr int width = load_width<ExecutionSpace>;
   const int active = factor > 0.0f ? room.active : 0;
   const float least = least_weight(factor);
+  const bool by_four = !runs_on_host<ExecutionSpace> && may_hold_four(out) && may_hold_four(e);
   for (int first = team.team_rank() * width; first < room.places;
        first += team.team_size() * width) {
     const int end = first + width < room.places ? first + width : room.places;
     const int end_active = end < active ? end : (active > first ? active : first);
+    if (by_four && end_active == first + 4) {
+      Four<float> four = load_four(e + first);
+      for (float& value : four.values) value = probability(value, factor, least);
+      store_four(out + first, four);
+      continue;
+    }
     // hot loop
 #pragma omp simd
     for (int j = first; j < end_active; ++j) out[j] = probability(e[j], factor, least);
