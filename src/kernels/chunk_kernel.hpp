@@ -7,8 +7,8 @@
 #include <tokkos/numerics/chunk.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 
-#include "kernels/load_chunk.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/load_chunk.hpp"
 #include "numerics/four.hpp"
 
 #include <Kokkos_Core.hpp>
