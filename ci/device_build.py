@@ -45,21 +45,29 @@ def output_of(*command):
     return result.stdout if result.returncode == 0 else ""
 
 
-def find_device():
-    """The first GPU of this machine. Stops if there is none, or its compiler or name is not known."""
+def present_device():
+    """Backend, compiler, known architectures, capability and name of this machine's first GPU, or None."""
     listed = output_of("nvidia-smi", "--query-gpu=compute_cap,name,driver_version", "--format=csv,noheader")
     found = re.match(r"(\d+\.\d+), ([^,]+), (\S+)", listed)
     if found:
         capability, name, driver = found.groups()
-        return known_device("cuda", "nvcc", NVIDIA, capability, f"{name}, driver {driver}")
+        return "cuda", "nvcc", NVIDIA, capability, f"{name}, driver {driver}"
     agents = output_of("rocminfo")
     found = re.search(r"Name:\s+(gfx[0-9a-f]+)\b.*?Marketing Name:\s+([^\n]+)", agents, re.S)
     if found:
-        return known_device("hip", "hipcc", AMD, found.group(1), found.group(2).strip())
-    raise Stop("no GPU: neither nvidia-smi nor rocminfo names one")
+        return "hip", "hipcc", AMD, found.group(1), found.group(2).strip()
+    return None
 
 
-def known_device(backend, compiler, architectures, key, name):
+def find_device(named=None):
+    """The first GPU of this machine, built for by the architecture that was named, if one was. Stops if there
+    is none, or its compiler or architecture is not known."""
+    present = present_device()
+    if present is None:
+        raise Stop("no GPU: neither nvidia-smi nor rocminfo names one")
+    backend, compiler, architectures, key, name = present
+    if named:
+        architectures = {key: named}
     if key not in architectures:
         raise Stop(f"{name} ({key}): not among the known architectures {', '.join(architectures)}; name it with --arch")
     if not shutil.which(compiler):
@@ -67,10 +75,13 @@ def known_device(backend, compiler, architectures, key, name):
     return Device(backend, architectures[key], name)
 
 
+GRACE = 10  # seconds that a command has to end when it is interrupted
+
+
 def stop(process):
     """Ends a process group. Ninja and CTest end what they started in groups of its own when they are
     interrupted, and not when they are killed."""
-    for sent, grace in ((signal.SIGINT, 10), (signal.SIGKILL, None)):
+    for sent, grace in ((signal.SIGINT, GRACE), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return
         os.killpg(process.pid, sent)

@@ -7,15 +7,30 @@
 if(Kokkos_VERSION AND Kokkos_VERSION VERSION_LESS 5.0)
   message(FATAL_ERROR "Kokkos is ${Kokkos_VERSION}, expected 5.0 or newer")
 endif()
+
+# A Kokkos that was added in another folder leaves no variable here, but its configuration header.
+set(_tokkos_devices ${Kokkos_DEVICES})
+if(NOT _tokkos_devices AND TARGET kokkoscore)
+  get_target_property(_tokkos_folders kokkoscore INTERFACE_INCLUDE_DIRECTORIES)
+  foreach(folder IN LISTS _tokkos_folders)
+    string(REGEX REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1" folder "${folder}")
+    if(EXISTS "${folder}/KokkosCore_config.h")
+      file(STRINGS "${folder}/KokkosCore_config.h" _tokkos_lines REGEX "^#define KOKKOS_ENABLE_")
+      string(REGEX MATCHALL "KOKKOS_ENABLE_[A-Z]+" _tokkos_devices "${_tokkos_lines}")
+      list(TRANSFORM _tokkos_devices REPLACE "KOKKOS_ENABLE_" "")
+    endif()
+  endforeach()
+endif()
+
 set(TOKKOS_BACKENDS)
 foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
-  if(backend IN_LIST Kokkos_DEVICES OR (NOT Kokkos_DEVICES AND Kokkos_ENABLE_${backend}))
+  if(backend IN_LIST _tokkos_devices OR (NOT _tokkos_devices AND Kokkos_ENABLE_${backend}))
     list(APPEND TOKKOS_BACKENDS ${backend})
   elseif(Kokkos_ENABLE_${backend})
     message(
       FATAL_ERROR
       "Kokkos_ENABLE_${backend} is ON, but the Kokkos that was found (${Kokkos_DIR}) has only: "
-      "${Kokkos_DEVICES}. Point Kokkos_ROOT to one that has ${backend}, or let Tokkos build its own "
+      "${_tokkos_devices}. Point Kokkos_ROOT to one that has ${backend}, or let Tokkos build its own "
       "with -DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
     )
   endif()
@@ -23,9 +38,9 @@ endforeach()
 if(NOT TOKKOS_BACKENDS)
   message(
     FATAL_ERROR
-    "The target Kokkos::kokkos exists, but not what it was built with: Kokkos_DEVICES and "
-    "Kokkos_ENABLE_<BACKEND> are not set in ${CMAKE_CURRENT_SOURCE_DIR}. Call find_package(Kokkos) "
-    "in a folder above Tokkos, or let Tokkos find it."
+    "The target Kokkos::kokkos exists, but not what it was built with: it has no KokkosCore_config.h, "
+    "and Kokkos_DEVICES and Kokkos_ENABLE_<BACKEND> are not set in ${CMAKE_CURRENT_SOURCE_DIR}. Call "
+    "find_package(Kokkos) in a folder above Tokkos, or let Tokkos find it."
   )
 endif()
 message(STATUS "Tokkos: backends ${TOKKOS_BACKENDS}")

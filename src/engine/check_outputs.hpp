@@ -5,6 +5,7 @@
 #include <tokkos/engine/step_outputs.hpp>
 #include <tokkos/kernels/top_log_probabilities.hpp>
 
+#include "engine/check_overlaps.hpp"
 #include "kernels/check_views.hpp"
 
 #include <cstdint>
@@ -80,8 +81,7 @@ void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>&
   check_top_lists("raw_", outputs.raw_top_tokens, outputs.raw_top_logprobs, rows);
   check_probabilities("probabilities", logits, outputs.probabilities);
   check_probabilities("truncated_probabilities", logits, outputs.truncated_probabilities);
-  check_separate("probabilities", outputs.probabilities, "truncated_probabilities",
-                 outputs.truncated_probabilities);
+  check_overlaps(logits, outputs);
 }
 
 /// Checks that a step is prepared for the logits that came.

@@ -44,7 +44,7 @@ RowBatch large_batch(std::int64_t active) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("large outputs hold the bits of small ones", "", Backends) {
+TEMPLATE_LIST_TEST_CASE("large outputs hold the bits of small ones", "[sameness]", Backends) {
   for (const std::int64_t active : {std::int64_t{0}, std::int64_t{40000}}) {
     const auto batch = large_batch<typename TestType::logit>(active);
     const auto large = softmax_of<TestType>(batch);
