@@ -6,13 +6,18 @@
 
 #include <benchmark/benchmark.h>
 
+#include "baselines/libtorch.hpp"
 #include "register.hpp"
+#include "selection.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
+#include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -47,24 +52,80 @@ class PlainNames : public Reporter {
   }
 };
 
+bool begins(const char* word, std::string_view text) {
+  return std::string_view(word).substr(0, text.size()) == text;
+}
+
 bool writes_json(int argc, char* argv[]) {
-  const std::vector<std::string> arguments(argv, argv + argc);
-  const auto begins = [&](const char* text) {
-    return std::any_of(arguments.begin(), arguments.end(),
-                       [&](const std::string& word) { return word.rfind(text, 0) == 0; });
+  const auto is_given = [&](std::string_view text) {
+    return std::any_of(argv, argv + argc, [&](const char* word) { return begins(word, text); });
   };
-  return begins("--benchmark_out=") && !begins("--benchmark_out_format=");
+  return is_given("--benchmark_out=") && !is_given("--benchmark_out_format=");
+}
+
+/// Takes --benchmark_list_tests off the command line: Google Benchmark would list its own names.
+bool takes_list(int& argc, char* argv[]) {
+  const auto asks = [](const char* word) {
+    const std::string_view text = word;
+    return text == "--benchmark_list_tests" || text == "--benchmark_list_tests=true";
+  };
+  char** const end = std::remove_if(argv + 1, argv + argc, asks);
+  const bool found = end != argv + argc;
+  argc = static_cast<int>(end - argv);
+  argv[argc] = nullptr;
+  return found;
+}
+
+void print_help() {
+  benchmark::PrintDefaultHelp();
+  std::cout
+      << "\nNames read operation/type/rows/vocabulary[/variant], as they are printed and listed;\n"
+         "--benchmark_filter is matched against them and nothing else, so that\n"
+         "--benchmark_filter='^probabilities/float32/64/128256$' runs exactly one.\n";
+}
+
+/// Widest vectors, in bits, that the library was compiled to.
+constexpr int vector_bits() {
+#if defined(__AVX512F__)
+  return 512;
+#elif defined(__AVX2__)
+  return 256;
+#else
+  return 128;
+#endif
 }
 
 void record_context() {
   using Space = Kokkos::DefaultExecutionSpace;
   benchmark::AddCustomContext("tokkos_version", tokkos::version());
   benchmark::AddCustomContext("tokkos_revision", tokkos::revision());
+  benchmark::AddCustomContext("tokkos_build_type", TOKKOS_BENCH_BUILD_TYPE);
   benchmark::AddCustomContext("compiler", TOKKOS_BENCH_COMPILER);
   benchmark::AddCustomContext("flags", TOKKOS_BENCH_FLAGS);
+  benchmark::AddCustomContext("vector_bits", std::to_string(vector_bits()));
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("threads", std::to_string(Space().concurrency()));
   benchmark::AddCustomContext("kokkos_configuration", kokkos_configuration());
+  benchmark::AddCustomContext("libtorch", tokkos::bench::libtorch_version());
+  benchmark::AddCustomContext(
+      "copy", "a Kokkos copy kernel with plain stores: each line is read before it is overwritten");
+  benchmark::AddCustomContext(
+      "library_build_type_is_of",
+      "Google Benchmark, which only counts iterations here; tokkos-bench takes the times itself, "
+      "so "
+      "that a warning that this library was built as DEBUG does not concern them");
+}
+
+void register_all() {
+  using namespace tokkos::bench;
+  register_probabilities();
+  register_token();
+  register_truncation();
+  register_pipeline();
+  register_bitmask();
+  register_verify();
+  register_mixes();
+  register_steps();
 }
 
 }  // namespace
@@ -72,21 +133,30 @@ void record_context() {
 int main(int argc, char* argv[]) {
   const Kokkos::ScopeGuard kokkos(argc, argv);
   const bool json = writes_json(argc, argv);
-  benchmark::Initialize(&argc, argv);
+  const bool lists = takes_list(argc, argv);
+  benchmark::Initialize(&argc, argv, print_help);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   record_context();
-  tokkos::bench::register_probabilities();
-  tokkos::bench::register_token();
-  tokkos::bench::register_truncation();
-  tokkos::bench::register_pipeline();
-  tokkos::bench::register_bitmask();
-  tokkos::bench::register_verify();
-  tokkos::bench::register_mixes();
-  tokkos::bench::register_steps();
+  register_all();
+  const std::string filter = benchmark::GetBenchmarkFilter();
+  try {
+    const tokkos::bench::NameFilter names(filter);
+    if (lists) {
+      tokkos::bench::print_names(names);
+      return 0;
+    }
+    if (tokkos::bench::hand_over(names) == 0) {
+      std::cerr << "tokkos-bench: no benchmark's name matches " << filter << '\n';
+      return 1;
+    }
+  } catch (const std::regex_error& error) {
+    std::cerr << "tokkos-bench: --benchmark_filter=" << filter << ": " << error.what() << '\n';
+    return 1;
+  }
   using Console = benchmark::ConsoleReporter;
   PlainNames<Console> console(isatty(STDOUT_FILENO) ? Console::OO_ColorTabular
                                                     : Console::OO_Tabular);
   PlainNames<benchmark::JSONReporter> file;
-  benchmark::RunSpecifiedBenchmarks(&console, json ? &file : nullptr);
+  benchmark::RunSpecifiedBenchmarks(&console, json ? &file : nullptr, ".");
   benchmark::Shutdown();
 }

@@ -10,6 +10,7 @@
 #include <tokkos/kernels/softmax_with_temperature.hpp>
 
 #include "baselines/float_sums.hpp"
+#include "baselines/libtorch.hpp"
 #include "baselines/memory.hpp"
 #include "case.hpp"
 #include "register.hpp"
@@ -38,7 +39,7 @@ double bytes_of(const Case<Logit>& given) {
 
 /// What probabilities of 16-bit logits are compared with: those of float32 ones.
 template <LogitType Logit>
-void separate(benchmark::State& state, Case<Logit> given) {
+void separate(benchmark::State& state, Case<Logit> given, float temperature) {
   given.with_probabilities();
   std::vector<Rival> rivals;
   if constexpr (std::is_same_v<Logit, float>) {
@@ -49,6 +50,10 @@ void separate(benchmark::State& state, Case<Logit> given) {
                           softmax_with_float_sums(Space(), given.logits, given.temperature,
                                                   given.probabilities);
                         }}});
+    }
+    if (temperature > 0.0f) {
+      const auto by_libtorch = softmax_by_libtorch(given.logits, temperature, given.probabilities);
+      if (by_libtorch) rivals.push_back({"libtorch_speedup", true, {by_libtorch}});
     }
     const Space one = one_thread();
     if (runs_on_host && given.rows_count == 1) {
@@ -96,7 +101,7 @@ void register_type() {
                        [=](benchmark::State& state) {
                          Case<Logit> given(n, v, temperature, values);
                          if (temperature < 0.0f) given.temperature = make_mixed_temperatures(n);
-                         separate(state, std::move(given));
+                         separate(state, std::move(given), temperature);
                        });
       };
       add("", 0.8f, Values::normal);

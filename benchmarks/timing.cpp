@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timing.hpp"
 
+#include "selection.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -89,10 +91,7 @@ void register_timed(const std::string& name, std::int64_t elements,
                     const std::function<void(benchmark::State&)>& function) {
   const std::int64_t iterations =
       std::clamp<std::int64_t>((std::int64_t{1} << 30) / elements, 11, 500);
-  benchmark::RegisterBenchmark(name.c_str(), function)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(iterations);
+  add_benchmark(name, iterations, function);
 }
 
 }  // namespace tokkos::bench

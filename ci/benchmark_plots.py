@@ -6,6 +6,7 @@ import json
 import math
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 860, 420, 70, 60, 60
+NAMES, ROW = 565, 26  # of the bars: where their names end, and from one to the next
 COLOURS = ["#0b525b", "#1982c4", "#6a4c93", "#ff595e", "#ff924c", "#8ac926", "#444444"]
 
 
@@ -83,21 +84,35 @@ def draw_growth(report, path, threads):
 
 
 def draw_ratios(report, path):
-    """A bar for every ratio."""
-    names = ("copy_ratio", "read_ratio", "softmax_ratio", "float32_ratio", "float_sum_ratio", "two_reads_ratio")
-    bars = [(r["name"], n, r[n]) for r in report["benchmarks"] for n in names if n in r]
-    picture = Picture(
-        "Time relative to what each case is compared with (less is better)",
-        report["context"]["machine"],
-        TOP + 26 * len(bars) + 20,
-    )
-    widest = max(value for _, _, value in bars)
-    for i, (name, counter, value) in enumerate(bars):
-        y = TOP + 26 * i
-        picture.text(400, y + 14, f"{name}  {counter}", 'text-anchor="end"')
-        picture.bar(410, y, value / widest * 380, 18, COLOURS[1])
-        picture.text(416 + value / widest * 380, y + 14, f"{value:.2f}")
+    """A bar for every ratio, then one for every speedup."""
+    panels = [
+        ("_ratio", "Time relative to what each case is compared with (less is better)"),
+        ("_speedup", "How many times faster than what each case is compared with (more is better)"),
+    ]
+    panels = [(title, bars_of(report, ending)) for ending, title in panels]
+    height = TOP + sum(ROW * (len(bars) + 2) for _, bars in panels)
+    picture = Picture("Benchmarks against what they are compared with", report["context"]["machine"], height)
+    y = TOP
+    for title, bars in panels:
+        picture.text(20, y + 18, title, 'font-weight="bold"')
+        y += 1.5 * ROW
+        widest = max((value for _, _, value in bars), default=1.0)
+        for name, counter, value in bars:
+            picture.text(NAMES, y + 14, f"{name}  {counter}", 'text-anchor="end"')
+            picture.bar(NAMES + 10, y, value / widest * 225, 18, COLOURS[1])
+            picture.text(NAMES + 16 + value / widest * 225, y + 14, f"{value:.2f}")
+            y += ROW
     picture.write(path)
+
+
+def bars_of(report, ending):
+    """Name, counter and value of every counter whose name ends so."""
+    return [
+        (result["name"], counter, value)
+        for result in report["benchmarks"]
+        for counter, value in sorted(result.items())
+        if counter.endswith(ending)
+    ]
 
 
 def draw_all(folder):
@@ -105,6 +120,6 @@ def draw_all(folder):
         report = json.loads(path.read_text())
         if path.stem.startswith("growth-"):
             draw_growth(report, path, path.stem.split("-")[1])
-        elif path.stem == "targets":
-            draw_ratios(report, path.with_name("ratios.svg"))
+        elif path.stem.startswith("targets"):
+            draw_ratios(report, path.with_name(path.name.replace("targets", "ratios").replace(".json", ".svg")))
     return 0

@@ -45,8 +45,8 @@ TARGETS = [
     on_device("token, n = 1, V = 262144", "token/float32/1/262144", 10),
     speedup("token only against staged, n = 64", "token/float32/64/128256", 4),
     speedup("token only against staged, n = 512", "token/float32/512/128256", 4),
-    on_device("lossless verify, 1 tree, one-hot drafts", "verify_one_hot/float32/1/128256/bonus", 10),
-    on_device("lossless verify, 1 tree, one dense rejection", "verify_lossless/float32/1/128256", 15),
+    on_device("lossless verify, 1 tree, one-hot drafts", "verify/float32/1/128256/one_hot_bonus", 10),
+    on_device("lossless verify, 1 tree, one dense rejection", "verify/float32/1/128256/dense_one_rejection", 15),
 ]
 
 NAMES = [name for name, _ in TARGETS]

@@ -2,87 +2,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baselines/float_sums.hpp"
 
-#include <tokkos/numerics/chunk.hpp>
-#include <tokkos/numerics/portable_exp.hpp>
+#include "baselines/float_sums_chunk.hpp"
 
-#include <cfloat>
+#include <tokkos/numerics/ieee_arithmetic.hpp>
+
+#include <cstddef>
 
 namespace tokkos::bench {
 
 namespace {
 
-constexpr int max_chunks = 128;
+/// From so many bytes of output on, the library keeps weights in scratch and streams (softmax.cpp).
+constexpr std::size_t large_output = std::size_t{16} << 20;
 
-/// The largest of `size` logits; each is also left in x.
-float load(const float* logits, int size, float* x) {
-  constexpr int lanes = 32;
-  float maxima[lanes];
-  for (float& maximum : maxima) maximum = -FLT_MAX;
-  int i = 0;
-  for (; i + lanes <= size; i += lanes) {
-    for (int j = 0; j < lanes; ++j) {
-      x[i + j] = logits[i + j];
-      maxima[j] = x[i + j] > maxima[j] ? x[i + j] : maxima[j];
+/// One row on one thread, as the library takes it: its chunks are measured and weighed one after
+/// the other, and scaled when the row's sum is known.
+template <class ExecutionSpace>
+struct SoftmaxOfRow {
+  using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  Rows<float> logits, probabilities;
+  Numbers<float> temperature;
+  bool streams;
+
+  std::int64_t vocabulary() const { return static_cast<std::int64_t>(logits.extent(1)); }
+
+  /// Bytes of scratch for a row's weights, or for its last chunk's.
+  std::size_t scratch() const {
+    const std::int64_t chunks = streams ? chunk_count(vocabulary()) : 1;
+    return static_cast<std::size_t>(chunks) * chunk_size * sizeof(float) + 64;
+  }
+
+  int size_of(std::int64_t chunk) const {
+    const std::int64_t left = vocabulary() - chunk * chunk_size;
+    return static_cast<int>(left < 0 ? 0 : (left < chunk_size ? left : chunk_size));
+  }
+
+  void operator()(const Team& team) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t row = team.league_rank();
+    const std::int64_t chunks = chunk_count(vocabulary());
+    auto* const kept =
+        static_cast<float*>(team.team_scratch(0).get_shmem_aligned(scratch() - 64, 64));
+    const float inverse = 1.0f / temperature(row);
+    float maxima[most_chunks], sums[most_chunks];
+    float maximum = -FLT_MAX;
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      const int size = size_of(c);
+      const FloatChunk chunk{&logits(row, c * chunk_size), size, size_of(c + 1)};
+      float* const out = &probabilities(row, c * chunk_size);
+      float* const x = streams ? kept + c * chunk_size : kept;
+      float* const e = streams || size < chunk_size ? x : out;
+      sums[c] = chunk.weigh(x, e, inverse, maxima[c]);
+      maximum = maxima[c] > maximum ? maxima[c] : maximum;
+      for (int j = 0; !streams && size < chunk_size && j < size; ++j) out[j] = x[j];
     }
-  }
-  for (; i < size; ++i) {
-    x[i] = logits[i];
-    maxima[0] = x[i] > maxima[0] ? x[i] : maxima[0];
-  }
-  float maximum = maxima[0];
-  for (const float lane : maxima) maximum = lane > maximum ? lane : maximum;
-  return maximum;
-}
-
-float weigh(const float* x, int size, float maximum, float inverse, float* e) {
-  float sum = 0.0f;
-#pragma omp simd reduction(+ : sum)
-  for (int i = 0; i < size; ++i) {
-    e[i] = portable_exp((x[i] - maximum) * inverse);
-    sum += e[i];
-  }
-  return sum;
-}
-
-void softmax_row(const float* logits, std::int64_t vocabulary, float inverse, float* out) {
-  alignas(64) float x[chunk_size];
-  float maxima[max_chunks], sums[max_chunks];
-  float maximum = -FLT_MAX;
-  const auto chunks = static_cast<int>(chunk_count(vocabulary));
-  const auto size = [&](int c) {
-    const std::int64_t left = vocabulary - std::int64_t{c} * chunk_size;
-    return static_cast<int>(left < chunk_size ? left : chunk_size);
-  };
-  for (int c = 0; c < chunks; ++c) {
-    const std::int64_t first = std::int64_t{c} * chunk_size;
-    maxima[c] = load(logits + first, size(c), x);
-    sums[c] = weigh(x, size(c), maxima[c], inverse, out + first);
-    maximum = maxima[c] > maximum ? maxima[c] : maximum;
-  }
-  float sum = 0.0f;
-  for (int c = 0; c < chunks; ++c) sum += sums[c] * portable_exp((maxima[c] - maximum) * inverse);
-  for (int c = 0; c < chunks; ++c) {
-    const float factor = portable_exp((maxima[c] - maximum) * inverse) / sum;
-    float* p = out + std::int64_t{c} * chunk_size;
-#pragma omp simd
-    for (int i = 0; i < size(c); ++i) {
-      const float scaled = p[i] * factor;
-      p[i] = scaled >= FLT_MIN ? scaled : 0.0f;
+    float sum = 0.0f;
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      sum += sums[c] * portable_exp((maxima[c] - maximum) * inverse);
     }
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      const float factor = portable_exp((maxima[c] - maximum) * inverse) / sum;
+      float* const out = &probabilities(row, c * chunk_size);
+      if (streams) {
+        stream_scaled(kept + c * chunk_size, out, factor, size_of(c));
+      } else {
+        scale(out, out, factor, size_of(c));
+      }
+    }
+    if (streams) finish_streamed();
   }
-}
+};
 
 }  // namespace
 
 void softmax_with_float_sums(const Space& space, const Rows<float>& logits,
                              const Numbers<float>& temperature, const Rows<float>& probabilities) {
   if constexpr (runs_on_host) {
-    Kokkos::parallel_for("tokkos::bench::float_sums",
-                         Kokkos::RangePolicy<Space>(space, 0, static_cast<int>(logits.extent(0))),
-                         [=](int row) {
-                           softmax_row(&logits(row, 0), static_cast<std::int64_t>(logits.extent(1)),
-                                       1.0f / temperature(row), &probabilities(row, 0));
-                         });
+    const SoftmaxOfRow<Space> functor{logits, probabilities, temperature,
+                                      probabilities.size() * sizeof(float) >= large_output};
+    Kokkos::TeamPolicy<Space> policy(space, static_cast<int>(logits.extent(0)), 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(functor.scratch()));
+    Kokkos::parallel_for("tokkos::bench::float_sums", policy, functor);
   }
 }
 

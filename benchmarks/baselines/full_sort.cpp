@@ -10,7 +10,7 @@ namespace tokkos::bench {
 namespace {
 
 std::int32_t kept_of(FullSort::Token* tokens, const float* logits, std::int64_t vocabulary,
-                     float temperature, std::int32_t top_k, float top_p) {
+                     float temperature, std::int32_t top_k, float top_p, float min_p) {
   for (std::int64_t v = 0; v < vocabulary; ++v) {
     tokens[v] = {logits[v], static_cast<std::int32_t>(v)};
   }
@@ -26,6 +26,7 @@ std::int32_t kept_of(FullSort::Token* tokens, const float* logits, std::int64_t 
   float prefix = 0.0f;
   std::int64_t kept = 0;
   while (kept < most && (kept == 0 || prefix < top_p * sum)) prefix += weight(kept++);
+  while (kept > 1 && weight(kept - 1) < min_p) --kept;
   return static_cast<std::int32_t>(kept);
 }
 
@@ -35,7 +36,8 @@ FullSort::FullSort(std::int64_t rows, std::int64_t vocabulary)
     : m_tokens("tokkos::bench::sorted", rows, vocabulary), m_count("tokkos::bench::kept", rows) {}
 
 void FullSort::truncate(const Space& space, const Rows<float>& logits,
-                        const Numbers<float>& temperature, std::int32_t top_k, float top_p) const {
+                        const Numbers<float>& temperature, std::int32_t top_k, float top_p,
+                        float min_p) const {
   if constexpr (runs_on_host) {
     const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
     const auto tokens = m_tokens;
@@ -45,7 +47,7 @@ void FullSort::truncate(const Space& space, const Rows<float>& logits,
                              space, 0, static_cast<std::int64_t>(logits.extent(0))),
                          [=](const std::int64_t row) {
                            count(row) = kept_of(&tokens(row, 0), &logits(row, 0), vocabulary,
-                                                temperature(row), top_k, top_p);
+                                                temperature(row), top_k, top_p, min_p);
                          });
   }
 }

@@ -9,7 +9,7 @@
 namespace tokkos::bench {
 
 /// Truncation as most samplers on a CPU do it: each row is sorted whole, one thread per row, then
-/// cut by count and by the running sum of its exponentials.
+/// cut by count, by the running sum of its exponentials, and by their size.
 class FullSort {
  public:
   struct Token {
@@ -19,9 +19,9 @@ class FullSort {
 
   FullSort(std::int64_t rows, std::int64_t vocabulary);
 
-  /// Writes how many tokens of each row stay. top_k 0 and top_p 1 are off.
+  /// Writes how many tokens of each row stay. top_k 0, top_p 1 and min_p 0 are off.
   void truncate(const Space& space, const Rows<float>& logits, const Numbers<float>& temperature,
-                std::int32_t top_k, float top_p) const;
+                std::int32_t top_k, float top_p, float min_p) const;
 
  private:
   Kokkos::View<Token**, Kokkos::LayoutRight, Kokkos::HostSpace> m_tokens;

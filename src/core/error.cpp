@@ -3,6 +3,7 @@
 #include <tokkos/core/error.hpp>
 
 #include <array>
+#include <cfenv>
 #include <charconv>
 #include <utility>
 
@@ -20,7 +21,12 @@ std::string message(const std::string& field, std::optional<std::int64_t> index,
 template <class T>
 std::string shortest(T value) {
   std::array<char, 64> buffer;
+  // To a thread that flushes to zero a subnormal number is 0.
+  std::fenv_t mode;
+  std::fegetenv(&mode);
+  std::fesetenv(FE_DFL_ENV);
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::fesetenv(&mode);
   return std::string(buffer.data(), end);
 }
 

@@ -4,6 +4,7 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "core/float_order.hpp"
 #include "kernels/check_views.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -70,7 +71,7 @@ inline void check_uniforms(const char* field, std::span<const float> uniforms, s
       unread = unread.subspan(1);
       continue;
     }
-    require(uniforms[i] >= 0.0f && uniforms[i] < 1.0f, field, static_cast<std::int64_t>(i),
+    require(is_within(uniforms[i], 0.0f, 0x1.fffffep-1f), field, static_cast<std::int64_t>(i),
             uniforms[i], "a number in [0, 1)");
   }
 }

@@ -3,10 +3,9 @@
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
 #include <tokkos/kernels/verify_greedy.hpp>
-#include <tokkos/numerics/philox.hpp>
 
 #include "engine/check_engine.hpp"
-#include "engine/uniforms.hpp"
+#include "engine/staged_trees.hpp"
 #include "kernels/instantiate.hpp"
 
 #include <algorithm>
@@ -37,32 +36,17 @@ void check_rows_of_nodes(const DraftProbabilities<Space>& drafts, std::int64_t n
   }
 }
 
-}  // namespace
-
-VerifyUniforms verify_uniforms(const StepRequests& requests) {
-  const auto& cum = requests.cum_num_token;
-  const auto rows =
-      cum && !cum->empty() ? std::int64_t{cum->back()} : static_cast<std::int64_t>(requests.size());
-  validate(requests, rows, max_vocabulary);
-  check_request_ids(requests);
-  VerifyUniforms uniforms;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto generated = static_cast<std::uint32_t>(generated_tokens(requests, i));
-    const std::uint32_t stream = request_stream(requests.request_ids[i]);
-    const std::uint64_t seed = requests.generation_configs[i].seed;
-    uniforms.nodes.push_back(0.0f);  // the root's
-    const DraftTree none;
-    const DraftTree& tree = requests.draft_trees ? (*requests.draft_trees)[i] : none;
-    const std::vector<std::int32_t> depths = tree.depths();
-    for (std::size_t j = 0; j < tree.size(); ++j) {
-      const std::uint32_t position = generated + static_cast<std::uint32_t>(depths[j]);
-      uniforms.nodes.push_back(
-          philox_uniform(seed, position, static_cast<std::uint32_t>(j), Purpose::verify, stream));
-    }
-    uniforms.bonus.push_back(philox_uniform(seed, generated, 0, Purpose::bonus, stream));
-  }
-  return uniforms;
+/// Checks what a verifier is made with and returns its vocabulary.
+std::int64_t checked_vocabulary(std::int64_t max_num_node, std::int64_t vocab_size) {
+  check_kokkos();
+  require(max_num_node >= 0 && max_num_node <= 2147483647, "max_num_node", std::nullopt,
+          max_num_node, "a number in [0, 2147483647]");
+  require(vocab_size >= 1 && vocab_size <= max_active_vocabulary, "vocab_size", std::nullopt,
+          vocab_size, "a vocabulary in [1, 524287] (larger vocabularies are sharded)");
+  return vocab_size;
 }
+
+}  // namespace
 
 template <class ExecutionSpace>
 DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::int64_t max_num_node,
@@ -70,43 +54,8 @@ DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::i
                                              EventTraceRecorder* trace_recorder)
     : m_space(space),
       m_max_num_node(max_num_node),
-      m_vocab_size(checked_active_vocabulary(max_num_node, vocab_size, std::nullopt)),
+      m_vocab_size(checked_vocabulary(max_num_node, vocab_size)),
       m_trace_recorder(trace_recorder) {}
-
-/// The trees of a call in the staging blob, with room for what verification says of them.
-template <class ExecutionSpace>
-struct DraftVerifier<ExecutionSpace>::StagedTrees {
-  template <class T>
-  using Slot = typename Staging<ExecutionSpace>::template Slot<T>;
-  TokenTreeArrays arrays;
-  bool chains = false;
-  Slot<TokenId> draft_tokens = {};
-  Slot<std::int32_t> first_child = {}, next_sibling = {}, tree_begin = {};
-  // One array for all results, so that one download brings them: end nodes, accepted, bonus,
-  // status.
-  Slot<std::int32_t> results = {};
-
-  std::size_t batch() const { return arrays.root.size(); }
-  std::size_t nodes() const { return arrays.draft_tokens.size(); }
-
-  Vector<std::int32_t, memory_space> result(const Staging<ExecutionSpace>& staging,
-                                            std::size_t part) const {
-    return vector_of<std::int32_t, memory_space>(staging.on_device(results).data() + part * batch(),
-                                                 batch());
-  }
-
-  TokenTrees<memory_space> on_device(const Staging<ExecutionSpace>& staging) const {
-    TokenTrees<memory_space> trees;
-    trees.parent_ptr = result(staging, 0);
-    if (chains) {
-      trees.tree_begin = staging.on_device(tree_begin);
-    } else {
-      trees.first_child = staging.on_device(first_child);
-      trees.next_sibling = staging.on_device(next_sibling);
-    }
-    return trees;
-  }
-};
 
 template <class ExecutionSpace>
 template <class T>
@@ -212,16 +161,22 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
     return Staging<ExecutionSpace>::template room<float>(count);
   };
   const std::size_t masses = drafts.without_replacement ? nodes : 0;
+  const bool shared = shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
+  const auto sums = static_cast<std::size_t>(shared_sums * chunk_count(m_vocab_size));
+  const std::size_t shared_room =
+      Staging<ExecutionSpace>::template room<PausedWalk>(batch) + room(2 * batch * sums);
   const StagedTrees staged =
-      stage_trees(trees, std::move(arrays), 3 * room(nodes) + room(batch) + room(2 * masses));
+      stage_trees(trees, std::move(arrays),
+                  3 * room(nodes) + room(batch) + room(2 * masses) + (shared ? shared_room : 0));
   const auto node_uniforms = stage(std::span<const float>(uniforms.nodes));
   const auto bonus_uniforms = stage(std::span<const float>(uniforms.bonus));
   const auto row_of_node = stage(drafts.row_of_node);
+  m_staging.upload(m_space);
+  // What follows is scratch.
   const auto residual_sums = m_staging.template add<float>(nodes);
   const auto draft_masses = m_staging.template add<std::int64_t>(masses);
-  std::ranges::fill(m_staging.host(residual_sums), 0.0f);
-  std::ranges::fill(m_staging.host(draft_masses), 0);
-  m_staging.upload(m_space);
+  const auto paused = m_staging.template add<PausedWalk>(shared ? batch : 0);
+  const auto chunk_masses = m_staging.template add<std::int64_t>(shared ? batch * sums : 0);
 
   DraftDistributions<memory_space> given;
   given.draft_probs = drafts.rows;
@@ -234,7 +189,8 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   verify_draft_trees(
       m_space, given, staged.on_device(m_staging),
       {staged.result(m_staging, 1), staged.result(m_staging, 2), m_staging.on_device(residual_sums),
-       staged.result(m_staging, 3), m_staging.on_device(draft_masses)});
+       staged.result(m_staging, 3), m_staging.on_device(draft_masses), m_staging.on_device(paused),
+       m_staging.on_device(chunk_masses, sums)});
   return collect(trees, staged);
 }
 

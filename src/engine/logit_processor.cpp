@@ -60,7 +60,7 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   check_optional_vector("row_status", row_status, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
   StepEdits& flat = m_prepared->flat();
-  flat.assign(requests, m_active_vocabulary, m_vocab_size);
+  flat.assign(requests, m_active_vocabulary, m_vocab_size, m_trace_recorder);
   m_staging.begin(m_space, StagedEdits<ExecutionSpace>::room(flat));
   const StagedEdits<ExecutionSpace> edits(m_staging, flat);
   m_staging.upload(m_space);

@@ -32,13 +32,16 @@ class PreparedStep {
   explicit PreparedStep(const ExecutionSpace& space)
       : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {}
 
-  /// Flattens a step that was validated and starts its upload. A step that was prepared and not
-  /// processed is dropped.
-  void prepare(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
-               std::int64_t vocabulary, std::int64_t active_vocabulary,
-               std::span<const float> uniforms, const StepOptions& options) {
+  /// Flattens a step that was validated. A step that was prepared and not processed is dropped.
+  void flatten(const StepRequests& requests, std::int64_t vocabulary,
+               std::int64_t active_vocabulary, EventTraceRecorder* trace_recorder) {
     m_rows.reset();
-    m_flat.assign(requests, active_vocabulary, vocabulary);
+    m_flat.assign(requests, active_vocabulary, vocabulary, trace_recorder);
+  }
+
+  /// Stages the step that was flattened and starts its upload.
+  void stage(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
+             std::span<const float> uniforms, const StepOptions& options) {
     m_turn = 1 - m_turn;
     blob().begin(space, StagedEdits<ExecutionSpace>::room(m_flat) +
                             StagedRows<ExecutionSpace>::room(rows) +

@@ -10,6 +10,10 @@
 #include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
+#include <optional>
+#include <span>
+#include <string>
+
 namespace tokkos {
 
 template <class ExecutionSpace>
@@ -40,8 +44,8 @@ void LogitProcessor<ExecutionSpace>::prepare_step(std::int64_t rows, const StepR
   if (m_trace_recorder != nullptr) {
     m_prepared->request_ids.assign(requests.request_ids.begin(), requests.request_ids.end());
   }
-  m_prepared->prepare(m_space, requests, rows, m_vocab_size, m_active_vocabulary, uniforms,
-                      options);
+  m_prepared->flatten(requests, m_vocab_size, m_active_vocabulary, m_trace_recorder);
+  m_prepared->stage(m_space, requests, rows, uniforms, options);
   m_staged_bytes = m_prepared->blob().size();
 }
 
@@ -85,12 +89,18 @@ template <LogitType Logit>
 void LogitProcessor<ExecutionSpace>::edit_step(const Matrix<Logit, memory_space>& logits,
                                                const StepOutputs<memory_space>& outputs,
                                                const LogitHook<ExecutionSpace, Logit>& hook) {
+  const std::span<const std::string> ids = m_prepared->request_ids;
   const StagedEdits<ExecutionSpace>& edits = m_prepared->edits();
-  const TracedStage stage(m_trace_recorder, "update logits", m_prepared->request_ids);
-  apply_edits(m_space, logits, edits.biases(), edits.penalties(), outputs.row_status);
+  const TracedStage stage(m_trace_recorder, "update logits", ids);
+  {  // one launch does both
+    std::optional<TracedStage> bias, penalty;
+    if (edits.has_biases()) bias.emplace(m_trace_recorder, "apply logit bias", ids);
+    if (edits.has_penalties()) penalty.emplace(m_trace_recorder, "apply penalty", ids);
+    apply_edits(m_space, logits, edits.biases(), edits.penalties(), outputs.row_status);
+  }
   if (hook) hook(m_space, logits);
   if (!m_prepared->stores_mask()) return;
-  const TracedStage mask(m_trace_recorder, "apply logit mask", m_prepared->request_ids);
+  const TracedStage mask(m_trace_recorder, "apply logit mask", ids);
   apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
                         edits.mask_words(), {.active_vocabulary = m_active_vocabulary});
 }

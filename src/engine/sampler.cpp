@@ -9,10 +9,29 @@
 #include "engine/staged_rows.hpp"
 #include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tokkos {
+
+namespace {
+
+/// Checks what a draw writes against the rows that it reads.
+template <class T, class Space>
+void check_drawn(const char* rows_name, const Matrix<const T, Space>& rows,
+                 const Vector<TokenId, Space>& tokens,
+                 const Vector<std::int32_t, Space>& row_status) {
+  const auto count = static_cast<std::int64_t>(rows.extent(0));
+  check_vector("tokens", tokens, count);
+  check_optional_vector("row_status", row_status, count);
+  check_apart(
+      std::array{NamedRange::of("tokens", tokens), NamedRange::of("row_status", row_status)},
+      {std::array{NamedRange::of(rows_name, rows)}});
+}
+
+}  // namespace
 
 std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows, Purpose purpose) {
   validate(requests, rows, max_vocabulary);
@@ -66,8 +85,8 @@ void Sampler<ExecutionSpace>::sample(const Matrix<const Logit, memory_space>& lo
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_call(rows, static_cast<std::int64_t>(logits.extent(1)), m_max_num_token, m_vocab_size);
   validate(requests, rows, m_vocab_size);
-  check_vector("tokens", tokens, rows);
-  check_optional_vector("row_status", row_status, rows);
+  check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
+  check_drawn("the logits", logits, tokens, row_status);
   std::vector<float> own;
   if (uniforms.empty()) {
     own = uniforms_of_valid_step(requests, rows, Purpose::sample);
@@ -84,7 +103,10 @@ void Sampler<ExecutionSpace>::sample(const Matrix<const Logit, memory_space>& lo
   step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
   const auto measures = m_workspace.measures(rows);
-  measure(m_space, step, measures, row_status);
+  {
+    const TracedStage softmax(m_trace_recorder, "softmax", requests.request_ids);
+    measure(m_space, step, measures, row_status);
+  }
   RowCuts<memory_space> cuts;
   if (staged.truncates()) {
     const TracedStage renormalization(m_trace_recorder, "renormalization by top p",
@@ -105,6 +127,7 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
   check_call(rows, static_cast<std::int64_t>(probabilities.extent(1)), m_max_num_token,
              m_vocab_size);
   check_matrix("probabilities", probabilities, rows, m_vocab_size);
+  check_drawn("the probabilities", probabilities, tokens, row_status);
   check_uniforms("uniforms", uniforms, rows);
   const TracedStage stage(m_trace_recorder, "sampling", {});
   if (rows == 0) return;

@@ -5,7 +5,8 @@
 
 #include "kernels/instantiate.hpp"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace tokkos {
 
@@ -20,9 +21,11 @@ void Staging<ExecutionSpace>::begin(const ExecutionSpace& space, std::size_t byt
     }
   }
   m_open = true;
-  const std::size_t held = m_mirror.get().size();
-  if (bytes > held) {
-    const std::size_t room = std::max(bytes, 2 * held);
+  if (bytes > m_mirror.get().size()) {
+    const std::size_t room = staging_room(bytes);
+    m_size = 0;
+    m_blob = {};  // not held beside what takes their place
+    m_mirror = {};
     const Mirror mirror(Kokkos::view_alloc(Kokkos::WithoutInitializing, "tokkos::staging::mirror"),
                         room);
     if constexpr (needs_copy) {

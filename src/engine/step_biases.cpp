@@ -5,6 +5,8 @@
 #include <tokkos/request/minimum_length.hpp>
 #include <tokkos/request/no_repeat_ngram.hpp>
 
+#include "engine/requests_of_step.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <limits>
@@ -36,6 +38,15 @@ void merge_biases(std::vector<std::pair<TokenId, float>>& biases) {
 
 }  // namespace
 
+void StepEdits::add_biases(const StepRequests& requests, std::int64_t vocabulary) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    begin_biases(requests.generation_configs[i]);
+    for_each_row(requests, i, [&](const RowEdits::Place& place) {
+      add_row_biases(requests, place, vocabulary);
+    });
+  }
+}
+
 void StepEdits::begin_biases(const GenerationConfig& config) {
   m_request_biases.clear();
   for (const auto& [token, bias] : config.logit_bias) {
@@ -47,13 +58,14 @@ void StepEdits::begin_biases(const GenerationConfig& config) {
   merge_biases(m_request_biases);
 }
 
-void StepEdits::add_biases(const StepRequests& requests, const RowEdits::Place& place,
-                           const TokenContext& context, std::int64_t vocabulary) {
+void StepEdits::add_row_biases(const StepRequests& requests, const RowEdits::Place& place,
+                               std::int64_t vocabulary) {
   const GenerationConfig& config = requests.generation_configs[place.request];
   if (!config.bans_by_context() && requests.edit_hook == nullptr) {
-    add_biases(m_request_biases, place.row);
+    add_row_biases(m_request_biases, place.row);
     return;
   }
+  const TokenContext context = context_of(requests, place);
   m_banned.clear();
   ban_early_end(context, config.min_tokens, config.end_token_ids, m_banned);
   ban_repeated_ngrams(context, config.no_repeat_ngram_size, m_banned);
@@ -65,13 +77,14 @@ void StepEdits::add_biases(const StepRequests& requests, const RowEdits::Place& 
     (*requests.edit_hook)(edits);
   }
   merge_biases(m_row_biases);
-  add_biases(m_row_biases, place.row);
+  add_row_biases(m_row_biases, place.row);
 }
 
-void StepEdits::add_biases(const Biases& merged, std::int64_t row) {
+void StepEdits::add_row_biases(const Biases& merged, std::int64_t row) {
+  const PenaltyRow& penalties_of_row = m_penalties_of[static_cast<std::size_t>(row)];
   for (const auto& [token, bias] : merged) {
-    const std::size_t place = find_penalty(token);
-    if (place < penalty_tokens.size()) {
+    const std::size_t place = find_penalty(penalties_of_row, token);
+    if (place < penalties_of_row.end) {
       penalty_biases.resize(penalty_tokens.size(), no_bias);
       penalty_biases[place] = bias;
     } else {

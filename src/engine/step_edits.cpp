@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/step_edits.hpp>
+#include <tokkos/numerics/ieee_arithmetic.hpp>
 #include <tokkos/request/allowed_tokens.hpp>
+
+#include "engine/requests_of_step.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,12 +43,6 @@ class AcceptedPath {
   std::int32_t m_count = 0;
 };
 
-const TokenHistory& history_of(const StepRequests& requests, std::size_t request) {
-  static const TokenHistory none;
-  const TokenHistory* history = requests.sequence_states[request].history;
-  return history != nullptr ? *history : none;
-}
-
 }  // namespace
 
 void StepEdits::clear() {
@@ -59,30 +56,32 @@ void StepEdits::clear() {
 }
 
 void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabulary,
-                       std::int64_t vocabulary) {
+                       std::int64_t vocabulary, EventTraceRecorder* trace_recorder) {
+  const IeeeArithmetic ieee;  // biases are narrowed and added up, those of an edit hook too
   clear();
   words_per_row = static_cast<std::size_t>((active_vocabulary + 31) / 32);
-  const std::int64_t bound = vocabulary == 0 ? active_vocabulary : vocabulary;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    begin_request(requests, i);
-    const GenerationConfig& config = requests.generation_configs[i];
-    for (std::int64_t row = requests.first_row(i); row < requests.end_row(i); ++row) {
-      const RowEdits::Place place{i, row, requests.draft_node(i, row - requests.first_row(i))};
-      const TokenContext context = context_of(requests, place);
-      m_penalty_row = {&history_of(requests, i), penalty_tokens.size()};
-      if (config.has_penalty()) add_penalties(config, context, row);
-      add_biases(requests, place, context, bound);
-      add_mask(requests.sequence_states[i].mask, context.drafts, place);
-    }
+  {
+    const TracedStage stage(trace_recorder, "apply penalty", requests.request_ids);
+    add_penalties(requests);
   }
-  if (!penalty_biases.empty()) penalty_biases.resize(penalty_tokens.size(), no_bias);
+  {  // behind the penalties: where a token has one, its bias goes along
+    const TracedStage stage(trace_recorder, "apply logit bias", requests.request_ids);
+    add_biases(requests, vocabulary == 0 ? active_vocabulary : vocabulary);
+  }
+  const TracedStage stage(trace_recorder, "apply logit mask", requests.request_ids);
+  add_masks(requests);
 }
 
-void StepEdits::begin_request(const StepRequests& requests, std::size_t request) {
-  const GenerationConfig& config = requests.generation_configs[request];
-  begin_biases(config);
-  begin_penalties(config, history_of(requests, request));
-  const std::size_t nodes = requests.draft_trees ? (*requests.draft_trees)[request].size() : 0;
+void StepEdits::add_masks(const StepRequests& requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const GenerationConfig& config = requests.generation_configs[i];
+    if (requests.sequence_states[i].mask == nullptr && config.allowed_token_ids.empty()) continue;
+    begin_masks(config, requests.draft_trees ? (*requests.draft_trees)[i].size() : 0);
+    for_each_row(requests, i, [&](const RowEdits::Place& place) { add_mask(requests, place); });
+  }
+}
+
+void StepEdits::begin_masks(const GenerationConfig& config, std::size_t nodes) {
   m_words_of_node.assign(nodes + 1, unknown_mask);
   m_allowed_words = unknown_mask;
   m_allowed.clear();
@@ -103,10 +102,12 @@ TokenContext StepEdits::context_of(const StepRequests& requests, const RowEdits:
   return {history.prompt(), history.generated(), m_drafts};
 }
 
-void StepEdits::add_mask(VocabularyMask* mask, std::span<const TokenId> drafts,
-                         const RowEdits::Place& place) {
+void StepEdits::add_mask(const StepRequests& requests, const RowEdits::Place& place) {
   std::int32_t& position = m_words_of_node[static_cast<std::size_t>(place.draft_node + 1)];
-  if (position == unknown_mask) position = find_words(mask, drafts);
+  if (position == unknown_mask) {
+    position = find_words(requests.sequence_states[place.request].mask,
+                          context_of(requests, place).drafts);
+  }
   if (position == no_mask) return;
   mask_rows.push_back(static_cast<std::int32_t>(place.row));
   mask_positions.push_back(position);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/step_edits.hpp>
 
+#include "engine/requests_of_step.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -17,6 +19,21 @@ std::size_t window_length(const GenerationConfig& config) {
 
 }  // namespace
 
+void StepEdits::add_penalties(const StepRequests& requests) {
+  m_penalties_of.clear();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const GenerationConfig& config = requests.generation_configs[i];
+    const TokenHistory& history = history_of(requests, i);
+    begin_penalties(config, history);
+    for_each_row(requests, i, [&](const RowEdits::Place& place) {
+      PenaltyRow& row = m_penalties_of.emplace_back();
+      row.history = &history;
+      row.first = row.end = penalty_tokens.size();
+      if (config.has_penalty()) add_row_penalties(config, context_of(requests, place), row);
+    });
+  }
+}
+
 void StepEdits::begin_penalties(const GenerationConfig& config, const TokenHistory& history) {
   m_window.clear();
   if (config.penalty_policy == PenaltyPolicy::llama_cpp && config.penalty_window >= 0 &&
@@ -25,37 +42,39 @@ void StepEdits::begin_penalties(const GenerationConfig& config, const TokenHisto
   }
 }
 
-void StepEdits::add_penalties(const GenerationConfig& config, const TokenContext& context,
-                              std::int64_t row) {
-  const std::size_t first = penalty_tokens.size();
+void StepEdits::add_row_penalties(const GenerationConfig& config, const TokenContext& context,
+                                  PenaltyRow& row) {
   std::span<const TokenId> drafts = context.drafts;
   const bool has_window = config.penalty_policy == PenaltyPolicy::llama_cpp;
   if (has_window) drafts = drafts.last(std::min(drafts.size(), window_length(config)));
   if (has_window && config.penalty_window >= 0) {
+    row.is_sorted = true;
     list_window(context, window_length(config), drafts.size());
   } else {
-    list_history(config);
+    list_history(config, row);
   }
-  m_penalty_row.listed = penalty_tokens.size() - first;
+  row.end = penalty_tokens.size();
+  row.listed = row.end - row.first;
   for (const TokenId token : drafts) {
-    const std::size_t place = find_penalty(token);
-    if (place < penalty_tokens.size()) {
+    const std::size_t place = find_penalty(row, token);
+    if (place < row.end) {
       ++penalty_counts[place];
     } else {
       penalty_tokens.push_back(token);
       penalty_counts.push_back(1);
+      ++row.end;
     }
   }
-  if (penalty_tokens.size() == first) return;
-  penalty_positions.resize(penalty_tokens.size(), static_cast<std::int32_t>(penalty_rows.size()));
-  penalty_rows.push_back(static_cast<std::int32_t>(row));
+  if (row.end == row.first) return;
+  penalty_positions.resize(row.end, static_cast<std::int32_t>(penalty_rows.size()));
+  penalty_rows.push_back(static_cast<std::int32_t>(m_penalties_of.size() - 1));
   penalty_policies.push_back(static_cast<std::int32_t>(config.penalty_policy));
   penalties.insert(penalties.end(),
                    {config.presence_penalty, config.frequency_penalty, config.repetition_penalty});
 }
 
-void StepEdits::list_history(const GenerationConfig& config) {
-  const TokenHistory& history = *m_penalty_row.history;
+void StepEdits::list_history(const GenerationConfig& config, PenaltyRow& row) {
+  const TokenHistory& history = *row.history;
   const bool counts_prompt = config.penalty_policy == PenaltyPolicy::llama_cpp;
   const auto generated = history.counts();
   for (std::size_t i = 0; i < generated.size(); ++i) {
@@ -64,8 +83,8 @@ void StepEdits::list_history(const GenerationConfig& config) {
   }
   // By the other policies a token of the prompt alone gets the repetition penalty and nothing else.
   const bool repeats = penalizes_prompt(config.penalty_policy) && config.repetition_penalty != 1.0f;
-  m_penalty_row.lists_prompt = counts_prompt || repeats;
-  if (!m_penalty_row.lists_prompt) return;
+  row.lists_prompt = counts_prompt || repeats;
+  if (!row.lists_prompt) return;
   for (const TokenCount& entry : history.prompt_only()) {
     penalty_tokens.push_back(entry.token);
     penalty_counts.push_back(counts_prompt ? entry.count : 0);
@@ -75,7 +94,6 @@ void StepEdits::list_history(const GenerationConfig& config) {
 void StepEdits::list_window(const TokenContext& context, std::size_t length, std::size_t drafts) {
   const std::size_t history = context.prompt.size() + context.generated.size();
   const std::size_t end = history - std::min(length - drafts, history);
-  m_penalty_row.is_sorted = true;
   m_row_window = m_window;
   // The drafts push the oldest tokens out of the window.
   for (std::size_t i = history - std::min(length, history); i < end; ++i) {
@@ -88,10 +106,11 @@ void StepEdits::list_window(const TokenContext& context, std::size_t length, std
   }
 }
 
-std::size_t StepEdits::find_penalty(TokenId token) const {
-  const auto& [history, first, listed, lists_prompt, is_sorted] = m_penalty_row;
-  if (first == penalty_tokens.size()) return first;  // the row has none
+std::size_t StepEdits::find_penalty(const PenaltyRow& row, TokenId token) const {
+  const auto& [history, first, last, listed, lists_prompt, is_sorted] = row;
+  if (first == last) return last;  // the row has none
   const auto begin = penalty_tokens.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = penalty_tokens.begin() + static_cast<std::ptrdiff_t>(last);
   const auto drafts = begin + static_cast<std::ptrdiff_t>(listed);
   if (is_sorted) {
     const auto place = std::lower_bound(begin, drafts, token);
@@ -106,8 +125,7 @@ std::size_t StepEdits::find_penalty(TokenId token) const {
       return first + history->counts().size() + static_cast<std::size_t>(in_prompt);
     }
   }
-  return static_cast<std::size_t>(std::find(drafts, penalty_tokens.end(), token) -
-                                  penalty_tokens.begin());
+  return static_cast<std::size_t>(std::find(drafts, end, token) - penalty_tokens.begin());
 }
 
 }  // namespace tokkos

@@ -25,7 +25,7 @@ inline void check_request_ids(const StepRequests& requests) {
 inline std::size_t generated_tokens(const StepRequests& requests, std::size_t request) {
   const TokenHistory* history = requests.sequence_states[request].history;
   if (history != nullptr) return history->generated().size();
-  throw Error("sequence_states.history", static_cast<std::int64_t>(request), "null",
+  throw Error("sequence_states[" + std::to_string(request) + "].history", std::nullopt, "null",
               "a history (Philox's position is its length), or uniforms");
 }
 

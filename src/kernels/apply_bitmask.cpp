@@ -7,8 +7,10 @@
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/named_range.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tokkos::detail {
 
@@ -94,6 +96,11 @@ void apply_bitmask(const ExecutionSpace& space,
           "at least ceil(active vocabulary / 32) words");
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
+  const std::array whole{NamedRange::of("the logits", logits)};
+  const std::array masks{NamedRange::of("seq_ids", seq_ids), NamedRange::of("mask_rows", mask_rows),
+                         NamedRange::of("bitmask", bitmask)};
+  check_apart(std::array{NamedRange::of("row_status", row_status)}, {whole, masks});
+  check_apart(std::array{NamedRange::of("logits", logits)}, {masks});
   const Logit masked = options.masked_value == MaskedValue::lowest
                            ? forbidden_logit<Logit>()
                            : narrow<Logit>(negative_infinity);

@@ -75,6 +75,7 @@ void apply_edits(const ExecutionSpace& space, const Matrix<Logit, MemoryOf<Execu
   check_edited_logits(logits, row_status);
   const std::int64_t first = check_bias_edits(biases);
   const std::int64_t second = check_penalty_edits(penalties);
+  check_edits_apart(logits, row_status, biases, penalties);
   require(first + second <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt,
           first + second, "at most 2147483647 in one launch");
   const std::int64_t edits = first + second;

@@ -16,6 +16,7 @@ void apply_penalty(const ExecutionSpace& space,
                    const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
   check_edited_logits(logits, row_status);
   const std::int64_t entries = check_penalty_edits(edits);
+  check_edits_apart(logits, row_status, edits);
   launch_entries("tokkos::apply_penalty::penalize", space, entries,
                  Penalize<ExecutionSpace, Logit>{logits, edits, row_status});
 }

@@ -5,6 +5,9 @@
 #include "kernels/check_views.hpp"
 #include "kernels/find_maximum.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -39,6 +42,7 @@ void argmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Executi
   check_rows(rows);
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_vector("tokens", tokens, rows.rows());
+  check_apart(std::array{NamedRange::of("tokens", tokens)}, {ranges_of(rows), ranges_of(measures)});
   launch_teams("tokkos::argmax::rows", space, rows.rows(), chunk_team, chunk_scratch,
                FindMaxima<ExecutionSpace, Logit>{rows, measures, tokens});
 }

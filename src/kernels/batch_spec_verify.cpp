@@ -26,6 +26,7 @@ struct SeedRule {
   Vector<const float, Space> uniforms;
 
   KOKKOS_FUNCTION void skip(const Team&, std::int32_t) const {}
+  KOKKOS_FUNCTION void enter() const {}
 
   /// Leaves no distribution at `parent`.
   KOKKOS_FUNCTION void spoil(const Team& team, std::int32_t parent) const {
@@ -114,11 +115,12 @@ struct VerifySeed {
     const auto nodes = static_cast<std::int64_t>(rule.model_probs.extent(0));
     const auto vocabulary = static_cast<std::int64_t>(rule.model_probs.extent(1));
     const auto links = TreeLinks<Space>::of(trees, nodes, tree);
-    const WalkEnd end = walk_tree(team, links, rule.drafts.draft_tokens, vocabulary, tree, rule);
+    TreeWalk walk = walk_from_root(links, tree);
+    walk_tree(team, links, rule.drafts.draft_tokens, vocabulary, rule, walk);
     team.team_barrier();  // every member has read the root
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      if (end.node >= 0) trees.parent_ptr(tree) = links.own_number(end.node);
-      flag_row(tree_status, tree, end.status);
+      if (walk.node >= 0) trees.parent_ptr(tree) = links.own_number(walk.node);
+      flag_row(tree_status, tree, walk.status);
     });
   }
 };
@@ -136,9 +138,12 @@ void batch_spec_verify(const ExecutionSpace& space,
                        const IndexVector<MemoryOf<ExecutionSpace>>& draft_row) {
   const Matrix<const float, MemoryOf<ExecutionSpace>> target = model_probs;
   check_drafts(draft_probs, draft_row, draft_tokens, target, trees, uniform_samples);
-  check_separate("draft_probs", draft_probs, "model_probs", target);
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
   check_optional_vector("tree_status", tree_status, batch);
+  check_apart(std::array{NamedRange::of("model_probs", model_probs),
+                         NamedRange::of("token_tree_parent_ptr", trees.parent_ptr),
+                         NamedRange::of("tree_status", tree_status)},
+              {ranges_of_drafts(draft_probs, draft_row, draft_tokens, trees, uniform_samples)});
   launch_teams("tokkos::batch_spec_verify::trees", space, batch, tree_team, 0,
                VerifySeed<ExecutionSpace>{
                    {{draft_probs, draft_row, draft_tokens}, model_probs, uniform_samples},

@@ -6,7 +6,9 @@
 #include <tokkos/kernels/apply_penalty.hpp>
 
 #include "kernels/check_views.hpp"
+#include "kernels/named_range.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace tokkos {
@@ -18,6 +20,31 @@ void check_edited_logits(const Matrix<Logit, Space>& logits,
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
   check_optional_vector("row_status", row_status, rows);
+}
+
+template <class Space>
+std::array<NamedRange, 3> ranges_of(const LogitBiasEdits<Space>& edits) {
+  return {NamedRange::of("pos2seq_id", edits.pos2seq_id),
+          NamedRange::of("token_ids", edits.token_ids),
+          NamedRange::of("logit_bias", edits.logit_bias)};
+}
+
+template <class Space>
+std::array<NamedRange, 7> ranges_of(const PenaltyEdits<Space>& edits) {
+  return {
+      NamedRange::of("seq_ids", edits.seq_ids),     NamedRange::of("pos2seq_id", edits.pos2seq_id),
+      NamedRange::of("token_ids", edits.token_ids), NamedRange::of("token_cnt", edits.token_cnt),
+      NamedRange::of("penalties", edits.penalties), NamedRange::of("biases", edits.biases),
+      NamedRange::of("policies", edits.policies)};
+}
+
+/// Throws if logits and status share memory with each other or with what edits them.
+template <class Logit, class Space, class... Edits>
+void check_edits_apart(const Matrix<Logit, Space>& logits,
+                       const Vector<std::int32_t, Space>& row_status, const Edits&... edits) {
+  const std::array whole{NamedRange::of("the logits", logits)};
+  check_apart(std::array{NamedRange::of("row_status", row_status)}, {whole, ranges_of(edits)...});
+  check_apart(std::array{NamedRange::of("logits", logits)}, {ranges_of(edits)...});
 }
 
 /// Throws unless the arrays have one length; returns it.

@@ -6,7 +6,9 @@
 #include <tokkos/batch/token_trees.hpp>
 
 #include "kernels/check_views.hpp"
+#include "kernels/named_range.hpp"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -63,6 +65,29 @@ void check_drafts(const Matrix<const float, Space>& draft_probs,
   check_vector("draft_tokens", draft_tokens, nodes);
   check_trees(trees, nodes);
   check_vector("uniform_samples", uniforms, nodes);
+}
+
+/// The memory of numbers of either width.
+template <class Space>
+NamedRange range_of(const char* name, const IndexVector<Space>& numbers) {
+  if (numbers.wide().data() != nullptr) return NamedRange::of(name, numbers.wide());
+  return NamedRange::of(name, numbers.narrow());
+}
+
+/// What a verification reads and never writes, the target's rows aside.
+template <class Space>
+std::array<NamedRange, 7> ranges_of_drafts(const Matrix<const float, Space>& draft_probs,
+                                           const IndexVector<Space>& draft_row,
+                                           const IndexVector<Space>& draft_tokens,
+                                           const TokenTrees<Space>& trees,
+                                           const Vector<const float, Space>& uniforms) {
+  return {NamedRange::of("draft_probs", draft_probs),
+          range_of("draft_row", draft_row),
+          range_of("draft_tokens", draft_tokens),
+          range_of("token_tree_first_child", trees.first_child),
+          range_of("token_tree_next_sibling", trees.next_sibling),
+          range_of("tree_begin", trees.tree_begin),
+          NamedRange::of("uniform_samples", uniforms)};
 }
 
 }  // namespace tokkos

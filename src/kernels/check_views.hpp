@@ -123,14 +123,6 @@ bool overlap(const Matrix<T, Space>& a, const Matrix<U, Space>& b) {
   return before(a.data(), end(b)) && before(b.data(), end(a));
 }
 
-/// Throws if the two matrices share memory.
-template <class T, class U, class Space>
-void check_separate(const char* name, const Matrix<T, Space>& view, const std::string& other_name,
-                    const Matrix<U, Space>& other) {
-  if (!overlap(view, other)) return;
-  throw Error(name, std::nullopt, "a View that overlaps " + other_name, "separate memory");
-}
-
 /// Throws unless `out` [n, V] is exactly the logits, row by row, or shares no memory with them.
 template <LogitType Logit, class Space>
 void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& out) {

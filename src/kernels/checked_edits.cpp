@@ -4,6 +4,7 @@
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
 
+#include "core/float_order.hpp"
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
 
@@ -109,8 +110,8 @@ void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t 
             "a finite number");
     require(std::isfinite(penalties[3 * c + 1]), "penalties.frequency", index, penalties[3 * c + 1],
             "a finite number");
-    require(std::isfinite(penalties[3 * c + 2]) && penalties[3 * c + 2] > 0.0f,
-            "penalties.repetition", index, penalties[3 * c + 2], "a finite number > 0");
+    require(is_within(penalties[3 * c + 2], least_positive, FLT_MAX), "penalties.repetition", index,
+            penalties[3 * c + 2], "a finite number > 0");
     pairs[c] = {seq_ids[c], -1};
   }
   require_unique("seq_ids", pairs, "one group of penalties for each row");

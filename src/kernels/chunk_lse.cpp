@@ -7,6 +7,9 @@
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -67,6 +70,10 @@ void chunk_lse(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Exec
   check_matrix("chunked_sum", chunked_sum, rows.rows(), chunks);
   check_matrix("chunked_max", chunked_max, rows.rows(), chunks);
   check_optional_vector("row_status", row_status, rows.rows());
+  check_apart(std::array{NamedRange::of("chunked_sum", chunked_sum),
+                         NamedRange::of("chunked_max", chunked_max),
+                         NamedRange::of("row_status", row_status)},
+              {ranges_of(rows)});
   launch_teams("tokkos::chunk_lse::chunks", space, rows.rows() * chunks, chunk_team, chunk_scratch,
                ChunkLse<ExecutionSpace, Logit>{rows, chunked_sum, chunked_max, row_status, chunks});
 }

@@ -5,6 +5,9 @@
 #include "kernels/check_views.hpp"
 #include "kernels/draw_walk.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -48,6 +51,10 @@ void draw(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execution
   check_vector("uniforms", uniforms, rows.rows());
   check_vector("tokens", tokens, rows.rows());
   check_optional_vector("row_status", row_status, rows.rows());
+  const std::array uniform_range{NamedRange::of("uniforms", uniforms)};
+  check_apart(
+      std::array{NamedRange::of("tokens", tokens), NamedRange::of("row_status", row_status)},
+      {ranges_of(rows), ranges_of(measures), uniform_range});
   launch_teams(
       "tokkos::draw::rows", space, rows.rows(), chunk_team, chunk_scratch,
       DrawTokens<ExecutionSpace, Logit>{rows, measures, uniforms, tokens, row_status, ties});

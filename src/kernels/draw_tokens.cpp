@@ -5,7 +5,10 @@
 #include "kernels/check_views.hpp"
 #include "kernels/draw_walk.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/truncated_row.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -112,6 +115,10 @@ void draw_tokens(const ExecutionSpace& space,
   check_matrix("uniforms", uniforms, n, draws);
   check_optional_cuts(cuts, n);
   check_optional_vector("row_status", row_status, n);
+  const std::array uniform_range{NamedRange::of("uniforms", uniforms)};
+  check_apart(
+      std::array{NamedRange::of("tokens", tokens), NamedRange::of("row_status", row_status)},
+      {ranges_of(rows), ranges_of(measures), ranges_of(cuts), uniform_range});
   if (draws == 0) return;
   launch_teams("tokkos::draw_tokens::rows", space, n, chunk_team, chunk_scratch,
                DrawSeveral<ExecutionSpace, Logit>{rows, measures, uniforms, tokens, cuts,

@@ -13,8 +13,7 @@
 
 namespace tokkos {
 
-/// Whether teams of this space run on the host, in loops that vectorize: one thread a team, but for
-/// launches that ask for more.
+/// Whether teams of this space run on the host: one thread each, in loops that vectorize.
 template <class ExecutionSpace>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
@@ -92,18 +91,16 @@ void launch_entries(const char* label, const ExecutionSpace& space, std::int64_t
 
 /// Runs `functor` with `league` teams. On a device a team has `device_team` threads (a power of 2),
 /// or half, a quarter, ... of them where the device does not allow so many for this functor: scans
-/// and reductions of every backend and version take powers of 2. On a host it has `host_team`, at
-/// most as many as the space has.
+/// and reductions of every backend and version take powers of 2. On a host it is one thread.
 template <class ExecutionSpace, class Functor>
 void launch_teams(const char* label, const ExecutionSpace& space, std::int64_t league,
-                  int device_team, std::size_t scratch_bytes, const Functor& functor,
-                  int host_team = 1) {
+                  int device_team, std::size_t scratch_bytes, const Functor& functor) {
   if (league == 0) return;
   require(league <= std::numeric_limits<int>::max(), "rows x chunks", std::nullopt, league,
           "at most 2147483647 in one launch");
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   const auto scratch = Kokkos::PerTeam(scratch_bytes);
-  int team = host_team;
+  int team = 1;
   if constexpr (!runs_on_host<ExecutionSpace>) {
     Policy probe(space, static_cast<int>(league), 1);
     probe.set_scratch_size(0, scratch);

@@ -6,6 +6,9 @@
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/log_probability.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -74,6 +77,10 @@ void log_probabilities(const ExecutionSpace& space,
   check_matrix("result", result, n, columns);
   check_optional_cuts(cuts, n);
   check_optional_vector("row_status", row_status, n);
+  const std::array given{NamedRange::of("tokens", tokens)};
+  check_apart(
+      std::array{NamedRange::of("result", result), NamedRange::of("row_status", row_status)},
+      {ranges_of(rows), ranges_of(measures), ranges_of(cuts), given});
   launch_entries("tokkos::log_probabilities::tokens", space, n * columns,
                  TakeLogarithms<ExecutionSpace, Logit>{rows, measures, tokens, result, cuts,
                                                        row_status, columns});

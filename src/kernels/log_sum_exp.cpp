@@ -6,6 +6,9 @@
 #include "kernels/check_views.hpp"
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -43,6 +46,7 @@ void log_sum_exp(const ExecutionSpace& space,
   check_rows(rows);
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_vector("result", result, rows.rows());
+  check_apart(std::array{NamedRange::of("result", result)}, {ranges_of(rows), ranges_of(measures)});
   if (rows.rows() == 0) return;
   Kokkos::parallel_for(
       "tokkos::log_sum_exp::rows",

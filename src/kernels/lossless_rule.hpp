@@ -34,6 +34,13 @@ struct LosslessRule {
   const Vector<float, Space>& residual_sums;
   SiblingDrafts<ExecutionSpace> drafts;
   RowScratch scratch;
+  SharedSums sums;
+
+  KOKKOS_FUNCTION std::int64_t vocabulary() const {
+    return static_cast<std::int64_t>(given.model_probs.extent(1));
+  }
+
+  KOKKOS_FUNCTION void enter() { sums.entered = sums.used; }
 
   /// The distribution left at `parent` after the children before `child` (-1: all): the target's
   /// own row as long as no rejection has changed it.
@@ -60,27 +67,37 @@ struct LosslessRule {
     return p;
   }
 
-  /// Exact sum of what rejecting `child` would leave, before it is normalized.
-  KOKKOS_FUNCTION std::int64_t residual(const Team& team, std::int32_t parent, std::int32_t child,
-                                        int& illegal) const {
-    const auto vocabulary = static_cast<std::int64_t>(given.model_probs.extent(1));
-    std::int64_t total = 0;
-    int bad = 0;
-    const OwnChunks own_chunks = OwnChunks::of<ExecutionSpace>(team);
-    for (std::int64_t start = own_chunks.first * chunk_size; start < vocabulary;
-         start += own_chunks.step * chunk_size) {
-      const int length = chunk_length(vocabulary, start);
-      const float* p = left_at(team, parent, child, start, length, scratch.chunk);
-      const float largest = p == scratch.chunk ? largest_residual : largest_given;
-      const DraftChunk draft = drafts.chunk(team, parent, child, start, length);
-      const OwnSum own = sum_remaining<ExecutionSpace>(team, length, p, draft, largest);
-      total += own.sum;
-      bad |= own.illegal;
+  /// A member's own sum of a chunk of what rejecting `child` would leave, before it is normalized.
+  KOKKOS_FUNCTION OwnSum sum_of_residual(const Team& team, std::int32_t parent, std::int32_t child,
+                                         std::int64_t start, int length) const {
+    const float* p = left_at(team, parent, child, start, length, scratch.chunk);
+    const float largest = p == scratch.chunk ? largest_residual : largest_given;
+    const DraftChunk draft = drafts.chunk(team, parent, child, start, length);
+    return sum_remaining<ExecutionSpace>(team, length, p, draft, largest);
+  }
+
+  /// The same of what is left at `parent` once all its children are rejected.
+  KOKKOS_FUNCTION OwnSum sum_of_rest(const Team& team, std::int32_t parent, std::int64_t start,
+                                     int length) const {
+    const float* p = left_at(team, parent, -1, start, length, scratch.chunk);
+    return sum_given<ExecutionSpace>(team, length, p,
+                                     is_residual(parent) ? largest_residual : largest_given);
+  }
+
+  /// The same of the sum that a walk waits for.
+  KOKKOS_FUNCTION OwnSum sum_of(const Team& team, const PausedWalk& paused, std::int64_t start,
+                                int length) const {
+    switch (paused.wanted) {
+      case SumKind::residual:
+        return sum_of_residual(team, paused.node, paused.wanted_node, start, length);
+      case SumKind::draft_row:
+        return drafts.sum_of_row(team, paused.wanted_node, start, length);
+      case SumKind::rest:
+        return sum_of_rest(team, paused.node, start, length);
+      case SumKind::none:
+        break;
     }
-    team.team_reduce(Kokkos::Sum<std::int64_t>(total));
-    team.team_reduce(Kokkos::Max<int>(bad));
-    illegal = bad;
-    return total;
+    return {};
   }
 
   /// Whether a rejection has changed the distribution left at `parent`.
@@ -100,12 +117,19 @@ struct LosslessRule {
 
   KOKKOS_FUNCTION void skip(const Team& team, std::int32_t child) const { note(team, child, 0.0f); }
 
-  /// Rejects `child`: sums its R. False, and the status bit, if something is no probability.
+  /// Rejects `child`: sums its R. False if `sums` paused or, with the status bit, if something is
+  /// no probability.
   KOKKOS_FUNCTION bool reject(const Team& team, std::int32_t parent, std::int32_t child,
-                              std::int32_t& status) const {
-    int illegal = 0;
-    const float total = from_grid(residual(team, parent, child, illegal));
-    if (illegal != 0 || total > 1.01f) {  // a distribution leaves at most 1
+                              std::int32_t& status) {
+    const auto chunk_sum = [&](std::int64_t start, int length) {
+      return sum_of_residual(team, parent, child, start, length);
+    };
+    OwnSum left;
+    if (!sums.next(team, SumKind::residual, child, vocabulary(), chunk_sum, nullptr, left)) {
+      return false;
+    }
+    const float total = from_grid(left.sum);
+    if (left.illegal != 0 || total > 1.01f) {  // a distribution leaves at most 1
       status |= RowStatus::invalid_probability;
       return false;
     }
@@ -116,7 +140,7 @@ struct LosslessRule {
 
   /// Sums what was left unsummed of the children of `parent` before `child` (-1: all).
   KOKKOS_FUNCTION bool settle(const Team& team, std::int32_t parent, std::int32_t child,
-                              std::int32_t& status) const {
+                              std::int32_t& status) {
     for (std::int32_t c = links.first_child(parent); c != child; c = links.next_sibling(c)) {
       const bool unsummed = agreed(team, residual_sums(c) < 0.0f);
       if (unsummed && !reject(team, parent, c, status)) return false;
@@ -156,7 +180,7 @@ struct LosslessRule {
   }
 
   KOKKOS_FUNCTION Verdict judge(const Team& team, std::int32_t parent, std::int32_t child,
-                                TokenId token, std::int32_t& status) const {
+                                TokenId token, std::int32_t& status) {
     const float u = clamped_uniform(given.uniforms(child));
     if (u != u) {
       status |= RowStatus::invalid_parameter;
@@ -167,8 +191,8 @@ struct LosslessRule {
       skip(team, child);
       return Verdict::reject;
     }
-    if (!drafts.take_from_row(team, parent, child)) {
-      status |= RowStatus::invalid_probability;
+    if (!drafts.take_from_row(team, parent, child, sums)) {
+      if (!sums.is_paused()) status |= RowStatus::invalid_probability;
       return Verdict::stop;
     }
     if (agreed(team, drafts.is_one_hot(child))) {
@@ -193,6 +217,29 @@ struct LosslessRule {
       return Verdict::stop;
     }
     return reject(team, parent, child, status) ? Verdict::reject : Verdict::stop;
+  }
+
+  /// The token drawn from what is left at `parent`, all its children rejected; -1 if `sums` paused
+  /// or, with status bits, if there is nothing to draw from.
+  KOKKOS_FUNCTION TokenId draw(const Team& team, std::int32_t parent, float u,
+                               std::int32_t& status) {
+    const auto chunk_sum = [&](std::int64_t start, int length) {
+      return sum_of_rest(team, parent, start, length);
+    };
+    OwnSum total;
+    const std::int64_t* masses = nullptr;
+    if (!settle(team, parent, -1, status) ||
+        !sums.next(team, SumKind::rest, parent, vocabulary(), chunk_sum, scratch.masses, total,
+                   &masses)) {
+      return -1;
+    }
+    const auto row = [&](std::int64_t start, int length, float* buffer) {
+      return left_at(team, parent, -1, start, length, buffer);
+    };
+    // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
+    const bool sums_to_one = agreed(team, !is_residual(parent));
+    return draw_from_row(team, vocabulary(), row, u, total, masses, scratch.chunk, sums_to_one,
+                         status);
   }
 };
 

@@ -5,7 +5,10 @@
 #include "kernels/check_views.hpp"
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/row_total.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -74,6 +77,8 @@ void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   check_rows(rows);
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_optional_vector("row_status", row_status, rows.rows());
+  check_apart(joined(ranges_of(measures), std::array{NamedRange::of("row_status", row_status)}),
+              {ranges_of(rows)});
   const std::int64_t n = rows.rows();
   const std::int64_t chunks = chunk_count(rows.active());
   const SumRows<ExecutionSpace, Logit> sum{rows, measures, row_status};

@@ -4,7 +4,10 @@
 
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/normalize_chunk.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -38,6 +41,8 @@ void normalize(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Exec
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_matrix("probabilities", probabilities, rows.rows(), rows.vocabulary());
   check_overlap(rows, probabilities);
+  check_apart(std::array{NamedRange::of("probabilities", probabilities)},
+              {ranges_beside_logits(rows), ranges_of(measures)});
   const std::int64_t chunks = chunk_count(rows.vocabulary());
   launch_teams("tokkos::normalize::chunks", space, rows.rows() * chunks, chunk_team, chunk_scratch,
                NormalizeChunks<ExecutionSpace, Logit>{rows, measures, probabilities, chunks});

@@ -4,9 +4,12 @@
 
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/normalize_chunk.hpp"
 #include "kernels/probability_row.hpp"
 #include "kernels/truncated_row.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -70,6 +73,8 @@ void normalize_truncated(const ExecutionSpace& space,
   check_cuts(cuts, rows.rows());
   check_matrix("probabilities", probabilities, rows.rows(), rows.vocabulary());
   check_overlap(rows, probabilities);
+  check_apart(std::array{NamedRange::of("probabilities", probabilities)},
+              {ranges_beside_logits(rows), ranges_of(measures), ranges_of(cuts)});
   const std::int64_t chunks = chunk_count(rows.vocabulary());
   launch_teams(
       "tokkos::normalize_truncated::chunks", space, rows.rows() * chunks, chunk_team, chunk_scratch,

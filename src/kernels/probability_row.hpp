@@ -31,8 +31,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p, float largest =
   return !(p >= 0.0f && p <= largest);
 }
 
-/// Tokens of a chunk that a member takes: all on a host, where no other member has that chunk,
-/// every team_size-th on a device. No two calls of `body` may touch the same memory.
+/// Tokens of a chunk that a member takes: all on a host, where a team is one thread, every
+/// team_size-th on a device. No two calls of `body` may touch the same memory.
 template <class ExecutionSpace, class Team, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_own_places(const Team& team, int length, const Body& body) {
   if constexpr (runs_on_host<ExecutionSpace>) {
@@ -93,27 +93,9 @@ inline constexpr std::size_t row_scratch =
     chunk_scratch +
     static_cast<std::size_t>(chunk_count(max_active_vocabulary)) * sizeof(std::int64_t) + 64;
 
-/// Bytes of scratch for the chunk of every member beyond the first, on a host.
-inline std::size_t more_chunks(int host_team) {
-  return static_cast<std::size_t>(host_team - 1) * chunk_scratch;
-}
-
-/// Room for a chunk: the team's on a device, each member's own on a host.
-template <class ExecutionSpace, class Team>
-KOKKOS_FUNCTION float* own_chunk_buffer(const Team& team) {
-  float* chunk = chunk_buffer(team);
-  if constexpr (runs_on_host<ExecutionSpace>) {
-    for (int m = 1; m < team.team_size(); ++m) {
-      float* const next = chunk_buffer(team);
-      if (m == team.team_rank()) chunk = next;
-    }
-  }
-  return chunk;
-}
-
-template <class ExecutionSpace, class Team>
+template <class Team>
 KOKKOS_FUNCTION RowScratch row_scratch_of(const Team& team) {
-  float* chunk = own_chunk_buffer<ExecutionSpace>(team);
+  float* chunk = chunk_buffer(team);
   const auto masses = static_cast<std::size_t>(chunk_count(max_active_vocabulary));
   return {chunk, static_cast<std::int64_t*>(
                      team.team_scratch(0).get_shmem_aligned(masses * sizeof(std::int64_t), 64))};
@@ -125,70 +107,63 @@ KOKKOS_FORCEINLINE_FUNCTION int chunk_length(std::int64_t vocabulary, std::int64
   return static_cast<int>(left < chunk_size ? left : chunk_size);
 }
 
-/// The chunks of a row that a member takes: on a host every team_size-th, whole; on a device all of
-/// them, and of each its own places.
-struct OwnChunks {
-  std::int64_t first;
-  std::int64_t step;
+/// A member's own sum of a chunk of given probabilities, the largest legal one `largest`.
+template <class ExecutionSpace, class Team>
+KOKKOS_FUNCTION OwnSum sum_given(const Team& team, int length, const float* p, float largest) {
+  return sum_own_places<ExecutionSpace>(
+      team, length, [=](int j) { return to_grid(bounded_mass(p[j])); },
+      [=](int j) { return is_illegal_probability(p[j], largest); });
+}
 
-  template <class ExecutionSpace, class Team>
-  KOKKOS_FUNCTION static OwnChunks of(const Team& team) {
-    if constexpr (runs_on_host<ExecutionSpace>) return {team.team_rank(), team.team_size()};
-    return {0, 1};
-  }
-};
-
-/// Draws from the row whose chunks `row` yields: the first token whose inclusive prefix of RNE(p *
-/// 2^44) exceeds floor(u * sum). -1, and status bits, if u is NaN or the row is not a distribution:
-/// its sum is checked if it is said to be 1.
-template <class ExecutionSpace, class Team, class Row>
-KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary, const Row& row,
-                                      float u, const RowScratch& scratch, bool sums_to_one,
-                                      std::int32_t& status) {
-  constexpr std::int64_t tolerance = grid_one / 100;
-  const float largest = sums_to_one ? largest_given : largest_residual;
-  const std::int64_t chunks = chunk_count(vocabulary);
-  std::int64_t sum = 0;
-  int illegal = 0;
-  const OwnChunks own_chunks = OwnChunks::of<ExecutionSpace>(team);
-  for (std::int64_t c = own_chunks.first; c < chunks; c += own_chunks.step) {
-    const int length = chunk_length(vocabulary, c * chunk_size);
-    const float* p = row(c * chunk_size, length, scratch.chunk);
-    const OwnSum own = sum_own_places<ExecutionSpace>(
-        team, length, [&](int j) { return to_grid(bounded_mass(p[j])); },
-        [&](int j) { return is_illegal_probability(p[j], largest); });
-    illegal |= own.illegal;
-    std::int64_t mass = own.sum;
-    if constexpr (runs_on_host<ExecutionSpace>) {
-      scratch.masses[c] = mass;
-    } else {
-      team.team_reduce(Kokkos::Sum<std::int64_t>(mass));
-      Kokkos::single(Kokkos::PerTeam(team), [&]() { scratch.masses[c] = mass; });
+/// Sum of chunk_sum(start, length) over the chunks of a row, for every member. Each chunk's is left
+/// in `masses`, unless that is null.
+template <class Team, class ChunkSum>
+KOKKOS_FUNCTION OwnSum sum_chunks(const Team& team, std::int64_t vocabulary,
+                                  const ChunkSum& chunk_sum, std::int64_t* masses) {
+  OwnSum total;
+  for (std::int64_t start = 0; start < vocabulary; start += chunk_size) {
+    OwnSum own = chunk_sum(start, chunk_length(vocabulary, start));
+    total.illegal |= own.illegal;
+    if (masses != nullptr) {
+      team.team_reduce(Kokkos::Sum<std::int64_t>(own.sum));
+      Kokkos::single(Kokkos::PerTeam(team), [&]() { masses[start / chunk_size] = own.sum; });
     }
-    sum += mass;
+    total.sum += own.sum;
   }
-  if constexpr (runs_on_host<ExecutionSpace>) team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
-  team.team_reduce(Kokkos::Max<int>(illegal));
+  if (masses == nullptr) team.team_reduce(Kokkos::Sum<std::int64_t>(total.sum));
+  team.team_reduce(Kokkos::Max<int>(total.illegal));
+  team.team_barrier();  // every member reads every chunk's mass
+  return total;
+}
+
+/// Draws from the row whose chunks `row` yields and whose sums are `total` and, by chunk, `masses`:
+/// the first token whose inclusive prefix of RNE(p * 2^44) exceeds floor(u * sum). -1, and status
+/// bits, if u is NaN or the row is not a distribution: its sum is checked if it is said to be 1.
+template <class Team, class Row>
+KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary, const Row& row,
+                                      float u, OwnSum total, const std::int64_t* masses,
+                                      float* buffer, bool sums_to_one, std::int32_t& status) {
+  constexpr std::int64_t tolerance = grid_one / 100;
   u = clamped_uniform(u);
   if (u != u) status |= RowStatus::invalid_parameter;
-  if (illegal != 0) {
+  if (total.illegal != 0) {
     status |= RowStatus::invalid_probability;
-  } else if (sum == 0) {
+  } else if (total.sum == 0) {
     status |= RowStatus::empty;
-  } else if (sums_to_one && (sum < grid_one - tolerance || sum > grid_one + tolerance)) {
+  } else if (sums_to_one &&
+             (total.sum < grid_one - tolerance || total.sum > grid_one + tolerance)) {
     status |= RowStatus::invalid_probability;
   }
   if ((status & unusable_row) != 0) return -1;
 
-  team.team_barrier();  // every member reads every chunk's mass
-  const std::int64_t target = floor_of_share(u, sum);
+  const std::int64_t target = floor_of_share(u, total.sum);
   const Crossing chunk = first_crossing(
-      team, chunks, [&](std::int64_t c) { return scratch.masses[c]; },
+      team, chunk_count(vocabulary), [&](std::int64_t c) { return masses[c]; },
       [&](std::int64_t prefix) { return prefix > target; });
   if (chunk.index < 0) return -1;
   const std::int64_t start = chunk.index * chunk_size;
   const int length = chunk_length(vocabulary, start);
-  const float* p = row(start, length, scratch.chunk);
+  const float* p = row(start, length, buffer);
   team.team_barrier();  // every member reads other members' places
   const Crossing token = first_crossing(
       team, length, [&](std::int64_t j) { return to_grid(bounded_mass(p[j])); },

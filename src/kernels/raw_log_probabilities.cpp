@@ -9,6 +9,9 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/log_probability.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -108,6 +111,9 @@ void save_edited_logits(const ExecutionSpace& space,
   const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
   check_matrix("logits", logits, rows, vocabulary);
   const std::int64_t edits = check_saved(biases, penalties, saved);
+  check_apart(
+      std::array{NamedRange::of("saved", saved)},
+      {std::array{NamedRange::of("the logits", logits)}, ranges_of(biases), ranges_of(penalties)});
   launch_entries(
       "tokkos::raw_log_probabilities::save", space, edits,
       SaveLogits<ExecutionSpace, Logit>{logits, {biases, penalties, rows, vocabulary}, saved});
@@ -129,6 +135,9 @@ void raw_log_probabilities(const ExecutionSpace& space,
     throw Error("bitmask", std::nullopt, "given", "none: raw logits are not masked");
   }
   const std::int64_t edits = check_saved(biases, penalties, saved);
+  const std::array kept{NamedRange::of("saved", saved)};
+  check_apart(std::array{NamedRange::of("result", result)},
+              {kept, ranges_of(biases), ranges_of(penalties)});
   log_probabilities(space, rows, measures, tokens, result);
   launch_entries(
       "tokkos::raw_log_probabilities::edited", space, edits,

@@ -6,7 +6,10 @@
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/probability_row.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -24,12 +27,19 @@ struct SampleRows {
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank();
+    const auto vocabulary = static_cast<std::int64_t>(probabilities.extent(1));
     const float* given = &probabilities(row, 0);
+    const RowScratch scratch = row_scratch_of(team);
     const auto chunk = [&](std::int64_t start, int, float*) { return given + start; };
+    const OwnSum total = sum_chunks(
+        team, vocabulary,
+        [&](std::int64_t start, int length) {
+          return sum_given<ExecutionSpace>(team, length, given + start, largest_given);
+        },
+        scratch.masses);
     std::int32_t status = 0;
-    const TokenId token = draw_from_row<ExecutionSpace>(
-        team, static_cast<std::int64_t>(probabilities.extent(1)), chunk, uniforms(row),
-        row_scratch_of<ExecutionSpace>(team), true, status);
+    const TokenId token = draw_from_row(team, vocabulary, chunk, uniforms(row), total,
+                                        scratch.masses, scratch.chunk, true, status);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       tokens(row) = token;
       flag_row(row_status, row, status);
@@ -52,6 +62,10 @@ void sample_from_probabilities(const ExecutionSpace& space,
   check_vector("uniforms", uniforms, rows);
   check_vector("tokens", tokens, rows);
   check_optional_vector("row_status", row_status, rows);
+  check_apart(
+      std::array{NamedRange::of("tokens", tokens), NamedRange::of("row_status", row_status)},
+      {std::array{NamedRange::of("the probabilities", probabilities),
+                  NamedRange::of("uniforms", uniforms)}});
   launch_teams("tokkos::sample_from_probabilities::rows", space, rows, chunk_team, row_scratch,
                SampleRows<ExecutionSpace>{probabilities, uniforms, tokens, row_status});
 }

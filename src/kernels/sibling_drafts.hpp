@@ -6,6 +6,7 @@
 #include <tokkos/numerics/exact_sum.hpp>
 
 #include "kernels/draft_rows.hpp"
+#include "kernels/shared_sums.hpp"
 #include "kernels/tree_walk.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -76,10 +77,17 @@ struct SiblingDrafts {
     return {q};
   }
 
+  /// The sum of a chunk of the row that `child` was drawn from.
+  KOKKOS_FUNCTION OwnSum sum_of_row(const Team& team, std::int32_t child, std::int64_t start,
+                                    int length) const {
+    return sum_given<ExecutionSpace>(team, length, &rows.draft_probs(rows.row_of(child), start),
+                                     largest_given);
+  }
+
   /// Notes what the earlier siblings that share its row leave for `child`. False if that row is no
-  /// distribution.
-  KOKKOS_FUNCTION bool take_from_row(const Team& team, std::int32_t parent,
-                                     std::int32_t child) const {
+  /// distribution, or `sums` paused.
+  KOKKOS_FUNCTION bool take_from_row(const Team& team, std::int32_t parent, std::int32_t child,
+                                     SharedSums& sums) const {
     if (!without_replacement) return true;
     const auto vocabulary = static_cast<std::int64_t>(rows.draft_probs.extent(1));
     const std::int64_t row = rows.row_of(child);
@@ -92,7 +100,7 @@ struct SiblingDrafts {
     if (row >= 0 && last >= 0) {
       left = masses(last);
       team.team_broadcast(left, 0);
-      if (left == 0 && !sum_row(team, row, left)) return false;
+      if (left == 0 && !sum_row(team, child, sums, left)) return false;
       if (left > 0 && !is_taken(parent, last, row, token(last))) {
         left -= to_grid(rows.draft_probs(row, token(last)));
       }
@@ -105,25 +113,20 @@ struct SiblingDrafts {
   }
 
  private:
-  /// Exact sum of a row. False if it is not within 1% of 1 or a number is no probability.
-  KOKKOS_FUNCTION bool sum_row(const Team& team, std::int64_t row, std::int64_t& sum) const {
+  /// Exact sum of a child's row. False if it is not within 1% of 1 or a number is no probability.
+  KOKKOS_FUNCTION bool sum_row(const Team& team, std::int32_t child, SharedSums& sums,
+                               std::int64_t& sum) const {
     const auto vocabulary = static_cast<std::int64_t>(rows.draft_probs.extent(1));
-    std::int64_t total = 0;
-    int illegal = 0;
-    const OwnChunks own_chunks = OwnChunks::of<ExecutionSpace>(team);
-    for (std::int64_t start = own_chunks.first * chunk_size; start < vocabulary;
-         start += own_chunks.step * chunk_size) {
-      const float* const q = &rows.draft_probs(row, start);
-      const OwnSum own = sum_own_places<ExecutionSpace>(
-          team, chunk_length(vocabulary, start), [=](int j) { return to_grid(bounded_mass(q[j])); },
-          [=](int j) { return is_illegal_probability(q[j]); });
-      total += own.sum;
-      illegal |= own.illegal;
+    const auto chunk_sum = [&](std::int64_t start, int length) {
+      return sum_of_row(team, child, start, length);
+    };
+    OwnSum total;
+    if (!sums.next(team, SumKind::draft_row, child, vocabulary, chunk_sum, nullptr, total)) {
+      return false;
     }
-    team.team_reduce(Kokkos::Sum<std::int64_t>(total));
-    team.team_reduce(Kokkos::Max<int>(illegal));
-    sum = total;
-    return illegal == 0 && total >= grid_one - grid_one / 100 && total <= grid_one + grid_one / 100;
+    sum = total.sum;
+    return total.illegal == 0 && sum >= grid_one - grid_one / 100 &&
+           sum <= grid_one + grid_one / 100;
   }
 };
 

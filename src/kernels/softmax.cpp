@@ -7,9 +7,12 @@
 #include "kernels/check_views.hpp"
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/row_total.hpp"
 #include "kernels/scale_chunk.hpp"
 #include "numerics/streaming_store.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -157,6 +160,10 @@ void softmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   check_matrix("probabilities", probabilities, rows.rows(), rows.vocabulary());
   check_overlap(rows, probabilities);
   check_optional_vector("row_status", row_status, rows.rows());
+  const std::array written{NamedRange::of("probabilities", probabilities)};
+  check_apart(written, {ranges_beside_logits(rows)});
+  check_apart(joined(ranges_of(measures), std::array{NamedRange::of("row_status", row_status)}),
+              {ranges_of(rows), written});
   if constexpr (runs_on_host<ExecutionSpace>) {
     const Softmax<ExecutionSpace, Logit> softmax{rows, measures, probabilities, row_status};
     const std::int64_t n = rows.rows();

@@ -6,8 +6,11 @@
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/row_total.hpp"
 #include "kernels/scale_chunk.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -118,6 +121,12 @@ void softmax_with_chunked_sum(const ExecutionSpace& space,
   check_matrix("probabilities", probabilities, rows.rows(), rows.vocabulary());
   check_overlap(rows, probabilities);
   check_optional_vector("row_status", row_status, rows.rows());
+  const std::array written{NamedRange::of("probabilities", probabilities)};
+  const std::array chunked{NamedRange::of("chunked_sum", chunked_sum),
+                           NamedRange::of("chunked_max", chunked_max)};
+  check_apart(written, {ranges_beside_logits(rows), chunked});
+  check_apart(std::array{NamedRange::of("row_status", row_status)},
+              {ranges_of(rows), chunked, written});
   launch_teams("tokkos::softmax_with_chunked_sum::chunks", space, rows.rows() * chunks, chunk_team,
                chunk_scratch,
                SoftmaxStage<ExecutionSpace, Logit>{rows, chunked_sum, chunked_max, probabilities,

@@ -5,8 +5,11 @@
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/log_probability.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/order_selection.hpp"
 #include "kernels/row_tokens.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -80,6 +83,9 @@ void top_log_probabilities(const ExecutionSpace& space,
   check_matrix("result", result, n, columns);
   check_optional_cuts(cuts, n);
   check_optional_vector("counts", counts, n);
+  const std::array count_range{NamedRange::of("counts", counts)};
+  check_apart(std::array{NamedRange::of("tokens", tokens), NamedRange::of("result", result)},
+              {ranges_of(rows), ranges_of(measures), ranges_of(cuts), count_range});
   if (columns == 0) return;
   launch_teams("tokkos::top_log_probabilities::rows", space, n, chunk_team,
                TopTokens<ExecutionSpace>::bytes,

@@ -19,12 +19,13 @@ namespace tokkos {
 /// Residual sums below this one count as zero.
 inline constexpr float smallest_residual = 1e-7f;
 
-/// Where the walk of a draft tree ended.
-struct WalkEnd {
-  std::int32_t node;      ///< last accepted node, or the root; -1 if there is no such root
-  std::int32_t accepted;  ///< number of accepted nodes
-  std::int32_t status;
-  bool complete;  ///< false if bad data ended the walk
+/// How far the walk of a draft tree has come.
+struct TreeWalk {
+  std::int32_t node;  ///< last accepted node, or the root; -1 if there is no such root
+  std::int32_t accepted = 0;
+  std::int32_t status = 0;
+  std::int32_t steps = 0;  ///< children looked at before node's own
+  bool complete = false;   ///< whether every child of `node` was rejected
 };
 
 /// What a rule says of a child.
@@ -43,42 +44,49 @@ KOKKOS_FORCEINLINE_FUNCTION Choice agreed(const Team& team, Choice value) {
   return static_cast<Choice>(number);
 }
 
-/// Walks tree `tree` from its root. The rule decides on one child at a time:
+/// Where the walk of tree `tree` begins.
+template <class Space>
+KOKKOS_FUNCTION TreeWalk walk_from_root(const TreeLinks<Space>& links, std::int64_t tree) {
+  const std::int32_t root = links.root(tree);
+  return root < 0 ? TreeWalk{-1, 0, RowStatus::broken_tree} : TreeWalk{root};
+}
+
+/// Walks on from the first child of walk.node. The rule decides on one child at a time:
 /// rule.judge(team, parent, child, token, status) for a token inside the vocabulary, and
-/// rule.skip(team, child) for one outside. Every member takes the same steps, at most one per node.
+/// rule.skip(team, child) for one outside; rule.enter() tells it of an accepted one. Every member
+/// takes the same steps, at most one per node.
 template <class Team, class Space, class Rule>
-KOKKOS_FUNCTION WalkEnd walk_tree(const Team& team, const TreeLinks<Space>& links,
-                                  const IndexVector<Space>& draft_tokens, std::int64_t vocabulary,
-                                  std::int64_t tree, const Rule& rule) {
-  std::int32_t parent = links.root(tree);
-  if (parent < 0) return {-1, 0, RowStatus::broken_tree, false};
-  WalkEnd end{parent, 0, 0, false};
-  std::int32_t child = links.first_child(parent);
-  for (std::int64_t step = 0; child != -1; ++step) {
+KOKKOS_FUNCTION void walk_tree(const Team& team, const TreeLinks<Space>& links,
+                               const IndexVector<Space>& draft_tokens, std::int64_t vocabulary,
+                               Rule& rule, TreeWalk& walk) {
+  if (walk.node < 0) return;
+  std::int32_t child = links.first_child(walk.node);
+  for (std::int32_t step = walk.steps; child != -1;) {
     if (child == broken_link || step >= links.size) {
-      end.status |= RowStatus::broken_tree;
-      return end;
+      walk.status |= RowStatus::broken_tree;
+      return;
     }
     const std::int64_t token = draft_tokens(child);
     Verdict verdict = Verdict::reject;
     if (token < 0 || token >= vocabulary) {
-      end.status |= RowStatus::invalid_draft;
+      walk.status |= RowStatus::invalid_draft;
       rule.skip(team, child);
     } else {
-      verdict = rule.judge(team, parent, child, static_cast<TokenId>(token), end.status);
+      verdict = rule.judge(team, walk.node, child, static_cast<TokenId>(token), walk.status);
     }
-    if (verdict == Verdict::stop) return end;
+    if (verdict == Verdict::stop) return;
+    ++step;
     if (verdict == Verdict::accept) {
-      parent = child;
-      end.node = child;
-      ++end.accepted;
+      walk.node = child;
+      ++walk.accepted;
+      walk.steps = step;
+      rule.enter();
       child = links.first_child(child);
     } else {
       child = links.next_sibling(child);
     }
   }
-  end.complete = true;
-  return end;
+  walk.complete = true;
 }
 
 }  // namespace tokkos

@@ -8,6 +8,9 @@
 #include "kernels/edit_logit.hpp"
 #include "kernels/find_cut.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -82,6 +85,11 @@ void truncate(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execu
   check_vector("cuts.mass", cuts.mass, n);
   check_vector("cuts.count", cuts.count, n);
   check_optional_vector("row_status", row_status, n);
+  const std::array limits{NamedRange::of("top_k", truncation.top_k),
+                          NamedRange::of("top_p", truncation.top_p),
+                          NamedRange::of("min_p", truncation.min_p)};
+  check_apart(joined(ranges_of(cuts), std::array{NamedRange::of("row_status", row_status)}),
+              {ranges_of(rows), ranges_of(measures), limits});
   launch_teams("tokkos::truncate::rows", space, n, truncate_team, CutScratch<ExecutionSpace>::bytes,
                TruncateRows<ExecutionSpace, Logit>{rows, measures, truncation, cuts, row_status});
 }

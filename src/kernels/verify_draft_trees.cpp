@@ -9,7 +9,8 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/lossless_rule.hpp"
 
-#include <algorithm>
+#include <limits>
+#include <optional>
 
 namespace tokkos {
 
@@ -18,20 +19,25 @@ namespace {
 /// Threads per tree on a device.
 constexpr int tree_team = 1024;
 
+/// Walks trees from their roots, or on from where they paused for the sum that was made last.
 template <class ExecutionSpace>
-struct VerifyLossless {
+struct WalkTrees {
   using Space = MemoryOf<ExecutionSpace>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   DraftDistributions<Space> given;
   TokenTrees<Space> trees;
   VerifiedTrees<Space> result;
+  int made = 0;
+  bool may_pause = false;
 
-  KOKKOS_FUNCTION LosslessRule<ExecutionSpace> rule_of(const Team& team, std::int64_t tree) const {
+  /// The rule for a tree that has come through `used` sums when it came to its node.
+  KOKKOS_FUNCTION LosslessRule<ExecutionSpace> rule_of(const Team& team, std::int64_t tree,
+                                                       int used) const {
     const auto nodes = static_cast<std::int64_t>(given.model_probs.extent(0));
     const auto links = TreeLinks<Space>::of(trees, nodes, tree);
-    const RowScratch scratch = row_scratch_of<ExecutionSpace>(team);
-    float* const drafts =
-        given.without_replacement ? own_chunk_buffer<ExecutionSpace>(team) : nullptr;
+    const RowScratch scratch = row_scratch_of(team);
+    float* const drafts = given.without_replacement ? chunk_buffer(team) : nullptr;
+    const std::int64_t* const sums = made > 0 ? &result.chunk_masses(tree, 0) : nullptr;
     return {given,
             links,
             result.residual_sums,
@@ -40,47 +46,71 @@ struct VerifyLossless {
              given.without_replacement,
              result.draft_masses,
              drafts},
-            scratch};
+            scratch,
+            {sums, made, may_pause, used, used}};
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t tree = team.league_rank();
-    const LosslessRule<ExecutionSpace> rule = rule_of(team, tree);
-    const auto vocabulary = static_cast<std::int64_t>(given.model_probs.extent(1));
-    WalkEnd end = walk_tree(team, rule.links, given.draft_tokens, vocabulary, tree, rule);
-    TokenId bonus = -1;
-    if (end.complete && rule.settle(team, end.node, -1, end.status)) {
-      const auto row = [&](std::int64_t start, int length, float* buffer) {
-        return rule.left_at(team, end.node, -1, start, length, buffer);
-      };
-      // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
-      const bool sums_to_one = agreed(team, !rule.is_residual(end.node));
-      bonus = draw_from_row<ExecutionSpace>(team, vocabulary, row, given.bonus_uniforms(tree),
-                                            rule.scratch, sums_to_one, end.status);
+    PausedWalk paused;
+    if (made > 0) {
+      paused = result.paused(tree);
+      if (paused.wanted == SumKind::none) return;
     }
-    team.team_barrier();  // every member has read the root
+    LosslessRule<ExecutionSpace> rule = rule_of(team, tree, paused.sums);
+    TreeWalk walk = made > 0 ? TreeWalk{paused.node, paused.accepted, paused.status, paused.steps}
+                             : walk_from_root(rule.links, tree);
+    walk_tree(team, rule.links, given.draft_tokens, rule.vocabulary(), rule, walk);
+    TokenId bonus = -1;
+    if (walk.complete) bonus = rule.draw(team, walk.node, given.bonus_uniforms(tree), walk.status);
+    team.team_barrier();  // every member has read the root and where the walk paused
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      if (end.node >= 0) trees.parent_ptr(tree) = rule.links.own_number(end.node);
-      result.accepted(tree) = end.accepted;
+      if (may_pause) {
+        result.paused(tree) = {
+            walk.node,         walk.accepted,    walk.status,          walk.steps,
+            rule.sums.entered, rule.sums.wanted, rule.sums.wanted_node};
+      }
+      if (rule.sums.is_paused()) return;
+      if (walk.node >= 0) trees.parent_ptr(tree) = rule.links.own_number(walk.node);
+      result.accepted(tree) = walk.accepted;
       result.bonus_tokens(tree) = bonus;
-      flag_row(result.tree_status, tree, end.status);
+      flag_row(result.tree_status, tree, walk.status);
     });
   }
 };
 
-/// Threads of a host that share a tree: those that would be idle otherwise, four chunks of a row or
-/// more for each. One-hot drafts hardly read rows.
+/// One chunk of the sum that a paused tree waits for.
 template <class ExecutionSpace>
-int host_team_of(const ExecutionSpace& space, const DraftDistributions<MemoryOf<ExecutionSpace>>& d,
-                 std::int64_t batch) {
-  if (!runs_on_host<ExecutionSpace> || batch == 0 || d.draft_probs.extent(0) == 0) return 1;
-  const std::int64_t idle = space.concurrency() / batch;
-  const std::int64_t useful = chunk_count(static_cast<std::int64_t>(d.model_probs.extent(1))) / 4;
-  return static_cast<int>(std::max<std::int64_t>(1, std::min(idle, useful)));
-}
+struct SumChunk {
+  using Team = typename WalkTrees<ExecutionSpace>::Team;
+  WalkTrees<ExecutionSpace> walk;
+  std::int64_t chunks;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t tree = team.league_rank() / chunks;
+    const std::int64_t chunk = team.league_rank() % chunks;
+    const PausedWalk paused = walk.result.paused(tree);
+    if (paused.wanted == SumKind::none) return;
+    const LosslessRule<ExecutionSpace> rule = walk.rule_of(team, tree, paused.sums);
+    const std::int64_t start = chunk * chunk_size;
+    OwnSum sum = rule.sum_of(team, paused, start, chunk_length(rule.vocabulary(), start));
+    team.team_reduce(Kokkos::Sum<std::int64_t>(sum.sum));
+    team.team_reduce(Kokkos::Max<int>(sum.illegal));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      walk.result.chunk_masses(tree, walk.made * chunks + chunk) = sum.illegal != 0 ? -1 : sum.sum;
+    });
+  }
+};
 
 }  // namespace
+
+template <class ExecutionSpace>
+bool shares_trees(const ExecutionSpace& space, std::int64_t batch, std::int64_t vocabulary) {
+  const std::int64_t threads = batch * (runs_on_host<ExecutionSpace> ? 1 : tree_team);
+  return 2 * threads <= space.concurrency() && chunk_count(vocabulary) >= 4;
+}
 
 template <class ExecutionSpace>
 void verify_draft_trees(const ExecutionSpace& space,
@@ -91,23 +121,51 @@ void verify_draft_trees(const ExecutionSpace& space,
                distributions.model_probs, trees, distributions.uniforms);
   const auto nodes = static_cast<std::int64_t>(distributions.model_probs.extent(0));
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
+  const auto vocabulary = static_cast<std::int64_t>(distributions.model_probs.extent(1));
   check_vector("bonus_uniforms", distributions.bonus_uniforms, batch);
   check_vector("accepted", result.accepted, batch);
   check_vector("bonus_tokens", result.bonus_tokens, batch);
   check_vector("residual_sums", result.residual_sums, nodes);
   check_optional_vector("tree_status", result.tree_status, batch);
   if (distributions.without_replacement) check_vector("draft_masses", result.draft_masses, nodes);
-  const int host_team = host_team_of(space, distributions, batch);
-  const std::size_t buffers = distributions.without_replacement ? 2 : 1;
+  const bool shared = result.paused.data() != nullptr || result.chunk_masses.data() != nullptr;
+  const std::int64_t chunks = chunk_count(vocabulary);
+  if (shared) {
+    check_vector("paused", result.paused, batch);
+    check_matrix("chunk_masses", result.chunk_masses, batch, shared_sums * chunks);
+    require(batch * chunks <= std::numeric_limits<int>::max(), "trees x chunks", std::nullopt,
+            batch * chunks, "at most 2147483647 in one launch");
+  }
+  check_apart(std::array{NamedRange::of("token_tree_parent_ptr", trees.parent_ptr),
+                         NamedRange::of("accepted", result.accepted),
+                         NamedRange::of("bonus_tokens", result.bonus_tokens),
+                         NamedRange::of("residual_sums", result.residual_sums),
+                         NamedRange::of("tree_status", result.tree_status),
+                         NamedRange::of("draft_masses", result.draft_masses),
+                         NamedRange::of("paused", result.paused),
+                         NamedRange::of("chunk_masses", result.chunk_masses)},
+              {ranges_of_drafts(distributions.draft_probs, distributions.draft_row,
+                                distributions.draft_tokens, trees, distributions.uniforms),
+               std::array{NamedRange::of("model_probs", distributions.model_probs),
+                          NamedRange::of("bonus_uniforms", distributions.bonus_uniforms)}});
   const std::size_t scratch =
-      row_scratch + (buffers - 1) * chunk_scratch + buffers * more_chunks(host_team);
-  launch_teams("tokkos::verify_draft_trees::trees", space, batch, tree_team, scratch,
-               VerifyLossless<ExecutionSpace>{distributions, trees, result}, host_team);
+      row_scratch + (distributions.without_replacement ? chunk_scratch : std::size_t{0});
+  WalkTrees<ExecutionSpace> walk{distributions, trees, result};
+  // A chain has one rejection at most; then comes the draw.
+  const int shared_rounds = !shared ? 0 : trees.first_child.is_given() ? shared_sums : 2;
+  for (walk.may_pause = true; walk.made < shared_rounds; ++walk.made) {
+    launch_teams("tokkos::verify_draft_trees::walk", space, batch, chunk_team, scratch, walk);
+    launch_teams("tokkos::verify_draft_trees::sums", space, batch * chunks, chunk_team, scratch,
+                 SumChunk<ExecutionSpace>{walk, chunks});
+  }
+  walk.may_pause = false;
+  launch_teams("tokkos::verify_draft_trees::trees", space, batch, tree_team, scratch, walk);
 }
 
-#define TOKKOS_INSTANTIATE(Space)                               \
-  template void verify_draft_trees<Space>(                      \
-      const Space&, const DraftDistributions<MemoryOf<Space>>&, \
+#define TOKKOS_INSTANTIATE(Space)                                              \
+  template bool shares_trees<Space>(const Space&, std::int64_t, std::int64_t); \
+  template void verify_draft_trees<Space>(                                     \
+      const Space&, const DraftDistributions<MemoryOf<Space>>&,                \
       const TokenTrees<MemoryOf<Space>>&, const VerifiedTrees<MemoryOf<Space>>&);
 TOKKOS_FOR_EACH_SPACE(TOKKOS_INSTANTIATE)
 

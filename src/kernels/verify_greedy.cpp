@@ -7,7 +7,10 @@
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/named_range.hpp"
 #include "kernels/tree_walk.hpp"
+
+#include <array>
 
 namespace tokkos {
 
@@ -55,11 +58,10 @@ struct GreedyRule {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   const LogitRows<Logit, Space>& rows;
   float* x;
-  std::int32_t& node;  ///< whose argmax is known, -1 for none
-  TokenId& largest;    ///< that argmax
+  std::int32_t node = -1;  ///< whose argmax is known, -1 for none
+  TokenId largest = -1;    ///< that argmax
 
-  KOKKOS_FUNCTION TokenId argmax_at(const Team& team, std::int32_t parent,
-                                    std::int32_t& status) const {
+  KOKKOS_FUNCTION TokenId argmax_at(const Team& team, std::int32_t parent, std::int32_t& status) {
     if (node != parent) {
       largest = argmax_of_row<ExecutionSpace>(team, rows, parent, x, status);
       node = parent;
@@ -68,9 +70,10 @@ struct GreedyRule {
   }
 
   KOKKOS_FUNCTION void skip(const Team&, std::int32_t) const {}
+  KOKKOS_FUNCTION void enter() const {}
 
   KOKKOS_FUNCTION Verdict judge(const Team& team, std::int32_t parent, std::int32_t, TokenId token,
-                                std::int32_t& status) const {
+                                std::int32_t& status) {
     const TokenId wanted = argmax_at(team, parent, status);
     if (wanted < 0) return Verdict::stop;
     return token == wanted ? Verdict::accept : Verdict::reject;
@@ -90,18 +93,17 @@ struct VerifyGreedy {
     const IeeeArithmetic ieee;
     const std::int64_t tree = team.league_rank();
     const auto links = TreeLinks<Space>::of(trees, rows.rows(), tree);
-    std::int32_t node = -1;
-    TokenId largest = -1;
-    const GreedyRule<ExecutionSpace, Logit> rule{rows, chunk_buffer(team), node, largest};
-    WalkEnd end = walk_tree(team, links, draft_tokens, rows.vocabulary(), tree, rule);
+    GreedyRule<ExecutionSpace, Logit> rule{rows, chunk_buffer(team)};
+    TreeWalk walk = walk_from_root(links, tree);
+    walk_tree(team, links, draft_tokens, rows.vocabulary(), rule, walk);
     TokenId bonus = -1;
-    if (end.complete) bonus = rule.argmax_at(team, end.node, end.status);
+    if (walk.complete) bonus = rule.argmax_at(team, walk.node, walk.status);
     team.team_barrier();  // every member has read the root
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      if (end.node >= 0) trees.parent_ptr(tree) = links.own_number(end.node);
-      result.accepted(tree) = end.accepted;
+      if (walk.node >= 0) trees.parent_ptr(tree) = links.own_number(walk.node);
+      result.accepted(tree) = walk.accepted;
       result.bonus_tokens(tree) = bonus;
-      flag_row(result.tree_status, tree, end.status);
+      flag_row(result.tree_status, tree, walk.status);
     });
   }
 };
@@ -125,6 +127,11 @@ void verify_greedy(const ExecutionSpace& space,
   check_vector("accepted", result.accepted, batch);
   check_vector("bonus_tokens", result.bonus_tokens, batch);
   check_optional_vector("tree_status", result.tree_status, batch);
+  check_apart(std::array{NamedRange::of("token_tree_parent_ptr", trees.parent_ptr),
+                         NamedRange::of("accepted", result.accepted),
+                         NamedRange::of("bonus_tokens", result.bonus_tokens),
+                         NamedRange::of("tree_status", result.tree_status)},
+              {ranges_of(rows)});
   launch_teams("tokkos::verify_greedy::trees", space, batch, chunk_team, chunk_scratch,
                VerifyGreedy<ExecutionSpace, Logit>{rows, draft_tokens, trees, result});
 }

@@ -3,6 +3,8 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/request/generation_config.hpp>
 
+#include "core/float_order.hpp"
+
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -12,6 +14,22 @@
 namespace tokkos {
 
 namespace {
+
+/// "generation_configs[request].name".
+std::string field_of(std::int64_t request, const std::string& name) {
+  return "generation_configs[" + to_text(request) + "]." + name;
+}
+
+template <class T>
+[[noreturn]] void refuse(std::int64_t request, const char* name, T value, const char* expected) {
+  throw Error(field_of(request, name), std::nullopt, to_text(value), expected);
+}
+
+// Configs are checked in every call of every step: a name is made only where it is thrown.
+template <class T>
+void require_field(bool ok, std::int64_t request, const char* name, T value, const char* expected) {
+  if (!ok) refuse(request, name, value, expected);
+}
 
 void validate_bias(const std::pair<TokenId, double>& entry, std::int64_t vocabulary,
                    const std::string& field, std::int64_t index) {
@@ -27,12 +45,6 @@ void validate_bias(const std::pair<TokenId, double>& entry, std::int64_t vocabul
   }
 }
 
-/// "generation_configs[request].name".
-std::string field_of(std::int64_t request, const std::string& name) {
-  return "generation_configs[" + to_text(request) + "]." + name;
-}
-
-// Lists are checked in every call of every step: a name is made only where it is thrown.
 template <class Name>
 void validate_tokens(std::span<const TokenId> tokens, std::int64_t vocabulary, const Name& name) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -49,9 +61,9 @@ void validate_bans(const GenerationConfig& config, std::int64_t vocabulary, std:
   check(config.allowed_token_ids, "allowed_token_ids");
   check(config.banned_token_ids, "banned_token_ids");
   check(config.end_token_ids, "end_token_ids");
-  require(config.min_tokens >= 0, "min_tokens", request, config.min_tokens, "a number >= 0");
-  require(config.no_repeat_ngram_size >= 0, "no_repeat_ngram_size", request,
-          config.no_repeat_ngram_size, "a number >= 0");
+  require_field(config.min_tokens >= 0, request, "min_tokens", config.min_tokens, "a number >= 0");
+  require_field(config.no_repeat_ngram_size >= 0, request, "no_repeat_ngram_size",
+                config.no_repeat_ngram_size, "a number >= 0");
   for (std::size_t j = 0; j < config.bad_words.size(); ++j) {
     const auto name = [&] { return field_of(request, "bad_words[" + std::to_string(j) + "]"); };
     if (config.bad_words[j].empty()) {
@@ -61,27 +73,43 @@ void validate_bans(const GenerationConfig& config, std::int64_t vocabulary, std:
   }
 }
 
+/// Checks the three penalties and what they are of.
+void validate_penalties(const GenerationConfig& config, std::int64_t request) {
+  require_field(penalty_policy_name(config.penalty_policy) != nullptr, request, "penalty_policy",
+                static_cast<std::int32_t>(config.penalty_policy),
+                "a PenaltyPolicy: seed, openai, hugging_face or llama_cpp");
+  require_field(config.penalty_window >= -1, request, "penalty_window", config.penalty_window,
+                "a number of tokens >= 0, or -1 for all");
+  require_field(is_within(config.presence_penalty, -FLT_MAX, FLT_MAX), request, "presence_penalty",
+                config.presence_penalty, "a finite number");
+  require_field(is_within(config.frequency_penalty, -FLT_MAX, FLT_MAX), request,
+                "frequency_penalty", config.frequency_penalty, "a finite number");
+  require_field(is_within(config.repetition_penalty, least_positive, FLT_MAX), request,
+                "repetition_penalty", config.repetition_penalty, "a finite number > 0");
+}
+
 }  // namespace
 
+bool GenerationConfig::has_penalty() const {
+  const bool is_additive =
+      float_order(presence_penalty) != 0 || float_order(frequency_penalty) != 0;
+  return repetition_penalty != 1.0f ||
+         (is_additive && penalty_policy != PenaltyPolicy::hugging_face);
+}
+
+bool GenerationConfig::has_truncation() const {
+  return top_k > 0 || top_p < 1.0f || float_order(min_p) > 0;
+}
+
 void validate(const GenerationConfig& config, std::int64_t vocabulary, std::int64_t request) {
-  require(config.temperature >= 0.0f && config.temperature <= FLT_MAX, "temperature", request,
-          config.temperature, "a finite number >= 0");
-  require(config.top_k >= 0, "top_k", request, config.top_k, "a number >= 0");
-  require(config.top_p > 0.0f && config.top_p <= 1.0f, "top_p", request, config.top_p,
-          "a number in (0, 1]");
-  require(config.min_p >= 0.0f && config.min_p <= 1.0f, "min_p", request, config.min_p,
-          "a number in [0, 1]");
-  require(penalty_policy_name(config.penalty_policy) != nullptr, "penalty_policy", request,
-          static_cast<std::int32_t>(config.penalty_policy),
-          "a PenaltyPolicy: seed, openai, hugging_face or llama_cpp");
-  require(config.penalty_window >= -1, "penalty_window", request, config.penalty_window,
-          "a number of tokens >= 0, or -1 for all");
-  require(std::isfinite(config.presence_penalty), "presence_penalty", request,
-          config.presence_penalty, "a finite number");
-  require(std::isfinite(config.frequency_penalty), "frequency_penalty", request,
-          config.frequency_penalty, "a finite number");
-  require(config.repetition_penalty > 0.0f && config.repetition_penalty <= FLT_MAX,
-          "repetition_penalty", request, config.repetition_penalty, "a finite number > 0");
+  require_field(is_within(config.temperature, 0.0f, FLT_MAX), request, "temperature",
+                config.temperature, "a finite number >= 0");
+  require_field(config.top_k >= 0, request, "top_k", config.top_k, "a number >= 0");
+  require_field(is_within(config.top_p, least_positive, 1.0f), request, "top_p", config.top_p,
+                "a number in (0, 1]");
+  require_field(is_within(config.min_p, 0.0f, 1.0f), request, "min_p", config.min_p,
+                "a number in [0, 1]");
+  validate_penalties(config, request);
   validate_bans(config, vocabulary, request);
   if (config.logit_bias.empty()) return;
   const std::string field = field_of(request, "logit_bias");

@@ -189,10 +189,14 @@ TEMPLATE_LIST_TEST_CASE("the stages of steps become a trace", "[engine]", Execut
   processor.inplace_update_logits(logits.matrix(), requests);
   sampler.sample_from_logits(logits.matrix(), requests, tokens.vector());
   const Ids apart = {"update logits",
+                     "update logits/apply penalty",  // on the host
+                     "update logits/apply logit bias",
+                     "update logits/apply logit mask",
                      "update logits/apply logit bias",
                      "update logits/apply penalty",
                      "update logits/apply logit mask",
                      "sampling",
+                     "sampling/softmax",
                      "sampling/renormalization by top p"};
   Trace trace = read_trace(recorder.json());
   REQUIRE(trace.tracks.size() == step.step.ids.size());
@@ -203,7 +207,12 @@ TEMPLATE_LIST_TEST_CASE("the stages of steps become a trace", "[engine]", Execut
   processor.process(logits.matrix(),
                     {.probabilities = probabilities.matrix(), .tokens = tokens.vector()});
   const Ids together = {"update logits",
+                        "update logits/apply penalty",  // on the host
+                        "update logits/apply logit bias",
+                        "update logits/apply logit mask",
                         "update logits",
+                        "update logits/apply logit bias",
+                        "update logits/apply logit bias/apply penalty",
                         "update logits/apply logit mask",
                         "softmax",
                         "renormalization by top p",

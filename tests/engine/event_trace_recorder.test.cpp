@@ -9,8 +9,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +21,6 @@
 
 #include "backends.hpp"
 #include "engine/host_allocations.hpp"
-#include "engine/kokkos_events.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
 
@@ -73,13 +74,15 @@ TEMPLATE_LIST_TEST_CASE("each stage of a step is traced by the seed's names", "[
   Sampler<TestType> sampler(TestType(), step.rows, 64, {}, &journal);
   processor.inplace_update_logits(logits.matrix(), step.step.requests());
   CHECK(journal.last_ids() == step.step.ids);
-  CHECK(journal.take() == Lines{"+update logits", "+apply logit bias", "-apply logit bias",
-                                "+apply penalty", "-apply penalty", "+apply logit mask",
-                                "-apply logit mask", "-update logits"});
+  CHECK(journal.take() ==
+        Lines{"+update logits", "+apply penalty", "-apply penalty", "+apply logit bias",
+              "-apply logit bias", "+apply logit mask", "-apply logit mask",  // on the host
+              "+apply logit bias", "-apply logit bias", "+apply penalty", "-apply penalty",
+              "+apply logit mask", "-apply logit mask", "-update logits"});
   processor.compute_probs_from_logits(logits.matrix(), step.step.requests(), logits.matrix());
   CHECK(journal.take() == Lines{"+softmax", "-softmax"});
   sampler.sample_from_logits(logits.matrix(), step.step.requests(), tokens.vector());
-  CHECK(journal.take() == Lines{"+sampling", "-sampling"});
+  CHECK(journal.take() == Lines{"+sampling", "+softmax", "-softmax", "-sampling"});
   CHECK(journal.last_ids() == step.step.ids);
 
   DraftVerifier<TestType> verifier(TestType(), 4, 64, &journal);
@@ -89,6 +92,59 @@ TEMPLATE_LIST_TEST_CASE("each stage of a step is traced by the seed's names", "[
   CHECK(journal.last_ids() == ids);
   CHECK(journal.take() == Lines{"+draft verification", "-draft verification"});
   CHECK(journal.is_balanced());
+}
+
+TEMPLATE_LIST_TEST_CASE("the launch that edits is a stage for each kind of its edits", "[engine]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const Guarded<float, MemorySpace> logits(1, 64, 0, {});
+  const Guarded<TokenId, MemorySpace> tokens(1);
+  TokenHistory history;
+  history.commit(7);
+  Journal journal;
+  LogitProcessor<TestType> processor(TestType(), 1, 64, {}, &journal);
+  const auto editing = [&](bool penalizes, std::optional<TokenId> biased) {
+    OwnedStep step;
+    GenerationConfig config;
+    if (penalizes) config.presence_penalty = 0.5f;
+    if (biased) config.logit_bias = {{*biased, 1.0}};
+    step.add(config, history);
+    processor.prepare(1, step.requests());
+    journal.take();
+    processor.process(logits.matrix(), {.tokens = tokens.vector()});
+    const Lines lines = journal.take();
+    CHECK((lines.front() == "+update logits" && journal.is_balanced()));
+    return Lines(lines.begin() + 1, std::ranges::find(lines, "-update logits"));
+  };
+  const Lines bias = {"+apply logit bias", "-apply logit bias"};
+  const Lines penalty = {"+apply penalty", "-apply penalty"};
+  const Lines both = {"+apply logit bias", "+apply penalty", "-apply penalty", "-apply logit bias"};
+  CHECK(editing(false, {}) == Lines{});
+  CHECK(editing(false, 7) == bias);
+  CHECK(editing(true, {}) == penalty);
+  CHECK(editing(true, 8) == both);
+  CHECK(editing(true, 7) == both);  // the bias of a penalized token goes with its penalty
+}
+
+TEMPLATE_LIST_TEST_CASE("raw log-probabilities are stages too", "[engine]", ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const Guarded<float, MemorySpace> logits(1, 64, 0, {}), values(1, 3, 0, {});
+  const Guarded<TokenId, MemorySpace> tokens(1), top(1, 3, 0, {});
+  const Guarded<float, MemorySpace> raw(1);
+  OwnedStep step;
+  step.add({.logit_bias = {{7, 1.0}}});
+  Journal journal;
+  LogitProcessor<TestType> processor(TestType(), 1, 64, {}, &journal);
+  processor.prepare(1, step.requests());
+  journal.take();
+  processor.process(logits.matrix(), {.tokens = tokens.vector(),
+                                      .raw_logprobs = raw.vector(),
+                                      .raw_top_tokens = top.matrix(),
+                                      .raw_top_logprobs = values.matrix()});
+  CHECK(journal.take() == Lines{"+softmax", "-softmax", "+sampling", "-sampling", "+update logits",
+                                "-update logits", "+update logits", "+apply logit bias",
+                                "-apply logit bias", "-update logits", "+softmax", "-softmax",
+                                "+sampling", "-sampling"});
 }
 
 TEMPLATE_LIST_TEST_CASE("a trace is balanced when a matcher or a check throws", "[engine]",
@@ -115,78 +171,6 @@ TEMPLATE_LIST_TEST_CASE("a trace is balanced when a matcher or a check throws", 
       processor.compute_probs_from_logits(logits.matrix(), step.step.requests(), logits.matrix()),
       Error);
   CHECK(journal.is_balanced());
-}
-
-TEMPLATE_LIST_TEST_CASE("each stage of a step is a Kokkos region of the same name", "[engine]",
-                        ExecutionSpaces) {
-  using MemorySpace = MemoryOf<TestType>;
-  RandomStep step = make_random_step_with_histories(64, 64, 5);
-  step.step.configs[0].temperature = 1.0f;
-  step.step.configs[0].top_p = 0.5f;
-  const StepRequests requests = step.step.requests();
-  const auto rows = static_cast<std::size_t>(step.rows);
-  const Guarded<float, MemorySpace> logits(rows, 64, 0, {}), probs(rows, 64, 0, {});
-  const Guarded<TokenId, MemorySpace> tokens(rows);
-  LogitProcessor<TestType> processor(TestType(), step.rows, 64);
-  Sampler<TestType> sampler(TestType(), step.rows, 64);
-  DraftVerifier<TestType> verifier(TestType(), step.rows, 64);
-  const auto regions = [](const auto& call) {
-    const KokkosEvents events;
-    call();
-    return events.regions();
-  };
-  CHECK(regions([&] { processor.inplace_update_logits(logits.matrix(), requests); }) ==
-        Lines{"tokkos::update logits", "tokkos::apply logit bias", "tokkos::apply penalty",
-              "tokkos::apply logit mask"});
-  CHECK(regions([&] {
-          processor.compute_probs_from_logits(logits.matrix(), requests, probs.matrix());
-        }) == Lines{"tokkos::softmax"});
-  CHECK(regions([&] { sampler.sample_from_logits(logits.matrix(), requests, tokens.vector()); }) ==
-        Lines{"tokkos::sampling", "tokkos::renormalization by top p"});
-  CHECK(regions([&] {
-          processor.process(logits.matrix(), requests,
-                            {.probabilities = probs.matrix(), .tokens = tokens.vector()},
-                            {.store_mask = true});
-        }) == Lines{"tokkos::update logits", "tokkos::update logits", "tokkos::apply logit mask",
-                    "tokkos::softmax", "tokkos::renormalization by top p", "tokkos::sampling",
-                    "tokkos::softmax"});
-  CHECK(regions([&] {
-          verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(rows),
-                          {std::vector<float>(rows, 0.5f), std::vector<float>(rows, 0.5f)});
-        }) == Lines{"tokkos::draft verification"});
-}
-
-TEMPLATE_LIST_TEST_CASE("every launch of a step belongs to a stage", "[engine]", ExecutionSpaces) {
-  using MemorySpace = MemoryOf<TestType>;
-  RandomStep step = make_random_step_with_histories(64, 64, 5);
-  step.step.configs[0].temperature = 1.0f;
-  step.step.configs[0].top_p = 0.5f;
-  const auto rows = static_cast<std::size_t>(step.rows);
-  const Guarded<float, MemorySpace> logits(rows, 64, 0, {}), probs(rows, 64, 0, {}),
-      truncated(rows, 64, 0, {}), values(rows, 3, 0, {}), raw_values(rows, 3, 0, {});
-  const Guarded<TokenId, MemorySpace> tokens(rows), top(rows, 3, 0, {}), raw_top(rows, 3, 0, {});
-  const Guarded<float, MemorySpace> logprobs(rows), raw_logprobs(rows), log_sum_exp(rows);
-  const StepOutputs<MemorySpace> all = {.probabilities = probs.matrix(),
-                                        .tokens = tokens.vector(),
-                                        .truncated_probabilities = truncated.matrix(),
-                                        .logprobs = logprobs.vector(),
-                                        .top_tokens = top.matrix(),
-                                        .top_logprobs = values.matrix(),
-                                        .raw_logprobs = raw_logprobs.vector(),
-                                        .raw_top_tokens = raw_top.matrix(),
-                                        .raw_top_logprobs = raw_values.matrix(),
-                                        .log_sum_exp = log_sum_exp.vector()};
-  StepOutputs<MemorySpace> softmax, lists, tokens_alone;
-  softmax.probabilities = all.probabilities, softmax.log_sum_exp = all.log_sum_exp;
-  lists.top_tokens = all.top_tokens, lists.top_logprobs = all.top_logprobs;
-  tokens_alone.tokens = all.tokens;
-  LogitProcessor<TestType> processor(TestType(), step.rows, 64);
-  for (const auto& outputs : {all, softmax, lists, tokens_alone}) {
-    const KokkosEvents events;
-    processor.process(logits.matrix(), step.step.requests(), outputs, {.store_mask = true});
-    CHECK(events.launches().size() >= 3);
-    CHECK(events.launches_outside_regions() == Lines{});
-  }
 }
 
 TEMPLATE_LIST_TEST_CASE("request ids are copied for a trace alone", "[engine]", ExecutionSpaces) {

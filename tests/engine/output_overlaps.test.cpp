@@ -3,6 +3,7 @@
 
 // A step's outputs lie apart from its logits and from each other.
 #include <tokkos/engine/logit_processor.hpp>
+#include <tokkos/engine/sampler.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -80,6 +81,59 @@ TEMPLATE_LIST_TEST_CASE("outputs inside the logits or inside each other are refu
   RawStepViews<Backend<TestType, float>> read = views;
   CHECK(read.logits.values() == values);
   CHECK_NOTHROW(processor.process(views.logits.matrix(), step.requests(), given));
+}
+
+TEMPLATE_LIST_TEST_CASE("tokens and status of the other calls lie apart too", "[engine]",
+                        ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  const auto values = stored_logits<float>(rows * vocabulary, 6, false);
+  const OwnedStep step = edited_tokens();
+  Guarded<float, Space> logits(rows, vocabulary, 0, values), probabilities(rows, vocabulary, 0, {});
+  Guarded<TokenId, Space> tokens(rows), status(rows);
+  const std::vector<float> uniforms(rows, 0.5f);
+  const auto at_start = at<TokenId, Space>(logits.matrix().data());
+  const auto at_end = at<std::int32_t, Space>(logits.matrix().data() + rows * vocabulary - 1);
+  LogitProcessor<TestType> processor(TestType(), rows, vocabulary);
+  Sampler<TestType> sampler(TestType(), rows, vocabulary);
+  const auto refusal = [](const auto& call) {
+    const Complaint error = error_of(call);
+    return error.field + ": " + error.value;
+  };
+  const auto sample_into = [&](const auto& into, const auto& flags) {
+    return refusal([&] {
+      sampler.sample_from_logits(logits.matrix(), step.requests(), into, uniforms, flags);
+    });
+  };
+  const auto choose_into = [&](const auto& into, const auto& flags) {
+    return refusal(
+        [&] { sampler.sample_from_probabilities(logits.matrix(), uniforms, into, flags); });
+  };
+  CHECK(sample_into(at_start, status.vector()) == "tokens: a View that overlaps the logits");
+  CHECK(sample_into(tokens.vector(), at_end) == "row_status: a View that overlaps the logits");
+  CHECK(sample_into(tokens.vector(), tokens.vector()) == "tokens: a View that overlaps row_status");
+  CHECK(choose_into(at_end, status.vector()) == "tokens: a View that overlaps the probabilities");
+  CHECK(choose_into(tokens.vector(), at_start) ==
+        "row_status: a View that overlaps the probabilities");
+  CHECK(choose_into(status.vector(), status.vector()) == "tokens: a View that overlaps row_status");
+  CHECK(refusal([&] {
+          processor.inplace_update_logits(logits.matrix(), step.requests(), at_start);
+        }) == "row_status: a View that overlaps the logits");
+  CHECK(refusal([&] {
+          processor.compute_probs_from_logits(logits.matrix(), step.requests(),
+                                              probabilities.matrix(), at_end);
+        }) == "row_status: a View that overlaps the logits");
+
+  Kokkos::fence("tokkos::test::refused");
+  CHECK(logits.values() == values);
+  CHECK(tokens.values() == std::vector<TokenId>(rows));
+  CHECK(status.values() == std::vector<std::int32_t>(rows));
+  CHECK(probabilities.values() == std::vector<float>(rows * vocabulary));
+  CHECK((logits.guards_intact() && tokens.guards_intact() && status.guards_intact()));
+  processor.inplace_update_logits(logits.matrix(), step.requests(), status.vector());
+  sampler.sample_from_logits(logits.matrix(), step.requests(), tokens.vector(), uniforms);
+  Kokkos::fence("tokkos::test::sampled");
+  CHECK(logits.values() != values);
+  CHECK(tokens.values()[3] == 4);  // the one that it allows
 }
 
 }  // namespace tokkos::test

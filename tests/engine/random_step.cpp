@@ -163,6 +163,19 @@ RandomStep make_random_step_with_histories(std::int64_t vocabulary, std::int64_t
   return result;
 }
 
+std::unique_ptr<RandomStep> make_truncated_step(std::int64_t vocabulary, std::uint64_t seed) {
+  auto result =
+      std::make_unique<RandomStep>(make_random_step_with_histories(vocabulary, vocabulary, seed));
+  for (std::size_t i = 0; i < result->step.configs.size(); ++i) {
+    if (i % 3 == 2) continue;
+    GenerationConfig& config = result->step.configs[i];
+    if (i % 4 != 1) config.top_k = static_cast<std::int32_t>(3 + 40 * i);
+    if (i % 3 == 1) config.top_p = 0.8f;
+    if (i % 4 != 0) config.min_p = 0.01f;
+  }
+  return result;
+}
+
 std::vector<float> random_logits(std::size_t count, std::mt19937_64& random, bool special) {
   std::vector<float> logits(count);
   for (float& x : logits) {

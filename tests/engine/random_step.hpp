@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -33,6 +34,9 @@ RandomStep make_random_step(std::int64_t vocabulary, std::int64_t active, std::u
 /// The same with a history for every request: Philox needs one.
 RandomStep make_random_step_with_histories(std::int64_t vocabulary, std::int64_t active,
                                            std::uint64_t seed);
+
+/// The same, and two of three requests are truncated.
+std::unique_ptr<RandomStep> make_truncated_step(std::int64_t vocabulary, std::uint64_t seed);
 
 /// Random logits, multiples of 1/8; with `special`, some are NaN, infinite or at the ends of float.
 std::vector<float> random_logits(std::size_t count, std::mt19937_64& random, bool special);

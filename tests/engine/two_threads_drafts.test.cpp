@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Draft verification and draws from probabilities on two threads, each with objects of its own.
-#include <tokkos/engine/chrome_trace_recorder.hpp>
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/sampler.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +16,6 @@
 #include <vector>
 
 #include "backends.hpp"
-#include "engine/read_trace.hpp"
 #include "engine/two_threads.hpp"
 #include "kernels/guarded.hpp"
 #include "reference/verify_reference.hpp"
@@ -106,17 +103,10 @@ Bits run_drafts(const ExecutionSpace& space, std::uint64_t seed, EventTraceRecor
 
 TEMPLATE_LIST_TEST_CASE("two threads verify drafts with the bits that each gets alone",
                         "[engine][threads]", ExecutionSpaces) {
-  const TestType space;
-  const std::vector<Bits> alone{run_drafts(space, 1, nullptr), run_drafts(space, 2, nullptr)};
-  REQUIRE(alone[0] != alone[1]);
-  const bool own_instances = GENERATE(false, true);
-  CAPTURE(own_instances);
-  const auto spaces = two_instances<TestType>(own_instances);
-  ChromeTraceRecorder trace;
-  const auto together =
-      run_together([&](std::size_t i) { return run_drafts(spaces[i], i + 1, &trace); });
-  for (std::size_t i = 0; i < 2; ++i) CHECK((together[i] == alone[i]));
-  CHECK(read_trace(trace.json()).dropped_stages == 0);
+  check_two_threads<TestType>(
+      [](const TestType& space, std::uint64_t seed, EventTraceRecorder* trace) {
+        return run_drafts(space, seed, trace);
+      });
 }
 
 }  // namespace tokkos::test

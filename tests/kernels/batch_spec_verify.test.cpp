@@ -194,8 +194,8 @@ TEMPLATE_LIST_TEST_CASE("batch_spec_verify refuses one matrix for draft and mode
       verify(first);
       FAIL("accepted");
     } catch (const Error& error) {
-      CHECK(error.field() == "draft_probs");
-      CHECK(error.value().find("model_probs") != std::string::npos);
+      CHECK(error.field() == "model_probs");
+      CHECK(error.value().find("draft_probs") != std::string::npos);
     }
   }
   CHECK_NOTHROW(verify(0));

@@ -14,6 +14,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <bit>
 #include <cfloat>
 #include <cstdint>
 #include <limits>
@@ -78,6 +79,29 @@ std::vector<float> staged_probabilities(const RowBatch& batch) {
 }
 
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("checked penalties may be subnormal where a caller flushes to zero", "",
+                        ExecutionSpaces) {
+  if (flush_bits == 0) SKIP("no such mode is known for this processor");
+  using Memory = typename TestType::memory_space;
+  const LogitBlock<Backend<TestType, float>> block({1.0f, -1.0f}, 2);
+  const auto zero = on_device<Memory>(std::vector<std::int32_t>{0});
+  const auto one = on_device<Memory>(std::vector<std::int32_t>{1});
+  const auto penalize = [&](float repetition) {
+    const auto penalties =
+        on_device<Memory>(std::vector<float>{0.0f, 0.0f, repetition}, 3, 0, 0.0f);
+    const FlushToZero mode;
+    return thrown_by([&] {
+      tokkos::apply_penalty_inplace_checked(TestType(), block.logits(), zero, zero, one, one,
+                                            without_padding<const float>(penalties, 3));
+      TestType().fence("tokkos::test::penalized");
+    });
+  };
+  CHECK(penalize(-1e-40f).has_value());
+  CHECK(block.patterns()[1] == std::bit_cast<std::uint32_t>(-1.0f));
+  CHECK(!penalize(1e-40f).has_value());
+  CHECK(block.patterns()[1] == std::bit_cast<std::uint32_t>(-1e-40f));
+}
 
 TEMPLATE_LIST_TEST_CASE("a caller that flushes to zero gets the same bits", "", Backends) {
   if (flush_bits == 0) SKIP("no such mode is known for this processor");

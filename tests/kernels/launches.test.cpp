@@ -56,6 +56,7 @@ class AllKernels {
         m_penalties("penalties", count, 3),
         m_words("words", count, 157),
         m_chunks("chunks", count, 2),
+        m_maxima("maxima", count, 2),
         m_several("several", count, 2),
         m_cuts(count) {
     const auto ids = Kokkos::create_mirror_view(m_ids);
@@ -93,8 +94,8 @@ class AllKernels {
                                   m_results);
     tokkos::normalize_truncated(m_space, rows, measures, cuts, out);
     tokkos::softmax(m_space, rows, measures, out, m_device.status);
-    tokkos::chunk_lse(m_space, rows, m_chunks, m_chunks, m_device.status);
-    tokkos::softmax_with_chunked_sum(m_space, rows, m_chunks, m_chunks, out, m_device.status);
+    tokkos::chunk_lse(m_space, rows, m_chunks, m_maxima, m_device.status);
+    tokkos::softmax_with_chunked_sum(m_space, rows, m_chunks, m_maxima, out, m_device.status);
     const tokkos::Matrix<const float, Memory> probabilities = out;
     tokkos::sample_from_probabilities(m_space, probabilities, m_values, m_tokens, m_device.status);
     tokkos::softmax(m_space, rows, measures, logits, m_device.status);  // in place
@@ -112,6 +113,7 @@ class AllKernels {
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> m_penalties;
   Kokkos::View<std::int32_t**, Kokkos::LayoutRight, Memory> m_words;
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> m_chunks;
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> m_maxima;
   Kokkos::View<std::int32_t**, Kokkos::LayoutRight, Memory> m_several;
   tokkos::CutsWorkspace<Memory> m_cuts;
 };

@@ -7,8 +7,10 @@
 
 #include <tokkos/kernels/batch_spec_verify.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
+#include <tokkos/numerics/chunk.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <catch2/catch_test_macros.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -58,7 +60,10 @@ class VerifyCaseOnDevice {
         m_bonus(c.roots.size()),
         m_sums(c.draft_tokens.size()),
         m_draft_row(std::span(c.row_of_node)),
-        m_masses(c.draft_tokens.size()) {}
+        m_masses(c.draft_tokens.size()),
+        m_paused("tokkos::test::paused", c.roots.size()),
+        m_chunk_masses(c.roots.size(),
+                       static_cast<std::size_t>(shared_sums * chunk_count(c.vocabulary)), 0, {}) {}
 
   Verified by_seed_rule(const ExecutionSpace& space) {
     batch_spec_verify(space, draft_probs(), m_draft_tokens.vector(), m_model_probs.matrix(),
@@ -68,7 +73,8 @@ class VerifyCaseOnDevice {
 
   Verified lossless(const ExecutionSpace& space) { return lossless(space, trees()); }
 
-  /// The same with the trees in another encoding; parent_ptr is then that one's.
+  /// The same with the trees in another encoding; parent_ptr is then that one's. Verifies twice: a
+  /// team a tree, and with sums that all teams share.
   Verified lossless(const ExecutionSpace& space, const TokenTrees<MemorySpace>& trees) {
     DraftDistributions<MemorySpace> given;
     given.draft_probs = draft_probs();
@@ -81,8 +87,23 @@ class VerifyCaseOnDevice {
     VerifiedTrees<MemorySpace> result{m_accepted.vector(), m_bonus.vector(), m_sums.vector(),
                                       m_status.vector()};
     if (m_without_replacement) result.draft_masses = m_masses.vector();
+    const Kokkos::View<std::int32_t*, MemorySpace> roots("tokkos::test::roots",
+                                                         trees.parent_ptr.extent(0));
+    Kokkos::deep_copy(space, roots, trees.parent_ptr);
     verify_draft_trees(space, given, trees, result);
-    return results(space);
+    const Verified by_teams = results(space);
+    Kokkos::deep_copy(space, trees.parent_ptr, roots);
+    Kokkos::deep_copy(space, m_status.vector(), 0);
+    result.paused = m_paused;
+    result.chunk_masses = m_chunk_masses.matrix();
+    verify_draft_trees(space, given, trees, result);
+    const Verified shared = results(space);
+    CHECK(m_chunk_masses.guards_intact());
+    CHECK(shared.parent_ptr == by_teams.parent_ptr);
+    CHECK(shared.accepted == by_teams.accepted);
+    CHECK(shared.bonus_tokens == by_teams.bonus_tokens);
+    CHECK(shared.status == by_teams.status);
+    return shared;
   }
 
  private:
@@ -104,6 +125,7 @@ class VerifyCaseOnDevice {
                       m_status.values(), m_model_probs.values()};
     m_sums.values();
     m_masses.values();
+    m_chunk_masses.values();
     verified.guards_intact = m_parent_ptr.guards_intact() && m_accepted.guards_intact() &&
                              m_bonus.guards_intact() && m_status.guards_intact() &&
                              m_model_probs.guards_intact() && m_sums.guards_intact() &&
@@ -119,6 +141,8 @@ class VerifyCaseOnDevice {
   Guarded<float, MemorySpace> m_sums;
   Guarded<std::int32_t, MemorySpace> m_draft_row;
   Guarded<std::int64_t, MemorySpace> m_masses;
+  Kokkos::View<PausedWalk*, MemorySpace> m_paused;
+  Guarded<std::int64_t, MemorySpace> m_chunk_masses;
 };
 
 }  // namespace tokkos::test

@@ -53,8 +53,8 @@ TEST_CASE("a generation config rejects numbers out of range and names them", "[r
     GenerationConfig config;
     config.*bad.field = value;
     const Complaint complaint = error_of([&] { validate(config, vocabulary, 7); });
-    CHECK(complaint.names(bad.name));
-    CHECK(complaint.index == 7);
+    CHECK(complaint.field == std::string("generation_configs[7].") + bad.name);
+    CHECK(!complaint.index.has_value());
     CHECK(complaint.value == to_text(value));
     CHECK(!complaint.expected.empty());
     CHECK(complaint.message.find(bad.name) != std::string::npos);
@@ -136,8 +136,7 @@ TEST_CASE("a penalty policy is one of the four, and a window is -1 or more", "[r
   for (const std::int32_t number : {-1, 4, 2147483647}) {
     config.penalty_policy = PenaltyPolicy{number};
     const Complaint complaint = error_of([&] { validate(config, vocabulary, 3); });
-    CHECK(complaint.names("penalty_policy"));
-    CHECK(complaint.index == 3);
+    CHECK(complaint.field == "generation_configs[3].penalty_policy");
     CHECK(complaint.value == to_text(number));
     CHECK(complaint.expected.find("hugging_face") != std::string::npos);
   }
@@ -145,8 +144,7 @@ TEST_CASE("a penalty policy is one of the four, and a window is -1 or more", "[r
   for (const std::int32_t window : {-2, -2147483647}) {
     config.penalty_window = window;
     const Complaint complaint = error_of([&] { validate(config, vocabulary, 3); });
-    CHECK(complaint.names("penalty_window"));
-    CHECK(complaint.index == 3);
+    CHECK(complaint.field == "generation_configs[3].penalty_window");
     CHECK(complaint.value == to_text(window));
   }
 }
@@ -194,8 +192,9 @@ TEST_CASE("lengths of outputs and n-grams are not negative", "[request]") {
   CHECK_NOTHROW(validate(config, vocabulary, 4));
   config.*number.second = -1;
   const Complaint complaint = error_of([&] { validate(config, vocabulary, 4); });
-  CHECK(complaint.field == number.first);
-  CHECK(complaint.index == 4);
+  CHECK(complaint.field == std::string("generation_configs[4].") + number.first);
+  CHECK(complaint.message ==
+        "generation_configs[4]." + std::string(number.first) + " is -1, expected a number >= 0");
   CHECK(complaint.value == "-1");
 }
 

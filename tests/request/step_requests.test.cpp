@@ -173,8 +173,7 @@ TEST_CASE("a step's trees and configs are validated", "[request]") {
   SECTION("temperature") {
     step.configs[2].temperature = -1;
     const Complaint complaint = complaint_about(step, 6);
-    CHECK(complaint.names("temperature"));
-    CHECK(complaint.index == 2);
+    CHECK(complaint.field == "generation_configs[2].temperature");
   }
   SECTION("bias") {
     step.configs[1].logit_bias = {{50, 0.0}};

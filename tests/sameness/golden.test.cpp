@@ -27,7 +27,9 @@ GoldenResults all_results(const AnySpace& space) {
   add_numerics(results, space);
   add_edits(results, space);
   add_rows(results, space);
+  add_large_outputs(results, space);
   add_truncations(results, space);
+  add_raw_log_probabilities(results, space);
   add_verifications(results, space);
   add_greedy_verifications(results, space);
   return results;

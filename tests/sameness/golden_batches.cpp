@@ -141,4 +141,13 @@ const std::vector<GoldenBatch>& golden_batches() {
   return batches;
 }
 
+const GoldenBatch& golden_large_batch() {
+  static const GoldenBatch batch = [] {
+    std::vector<RowKind> kinds;
+    for (int i = 0; i < 32; ++i) kinds.push_back(static_cast<RowKind>(i % row_kinds));
+    return make_batch(131101, kinds, third, active_mask);
+  }();
+  return batch;
+}
+
 }  // namespace tokkos::test

@@ -83,4 +83,8 @@ struct GoldenBatch {
 /// The whole matrix; the same objects in every call.
 const std::vector<GoldenBatch>& golden_batches();
 
+/// One more case, whose output is just above 16 MiB: 32 rows of all kinds, with and without mask,
+/// an odd number of tokens, the last of which do not exist.
+const GoldenBatch& golden_large_batch();
+
 }  // namespace tokkos::test

@@ -14,6 +14,14 @@ void add_rows(GoldenResults& results, const AnySpace& space);
 /// part of that matrix, for all logit types.
 void add_truncations(GoldenResults& results, const AnySpace& space);
 
+/// Probabilities of golden_large_batch(), separate and in place, for all logit types: hosts treat
+/// outputs that large in a way of their own.
+void add_large_outputs(GoldenResults& results, const AnySpace& space);
+
+/// Raw log-probabilities of a part of the matrix: the first tokens of rows before they are edited,
+/// and tokens that are scored afterwards, for all logit types.
+void add_raw_log_probabilities(GoldenResults& results, const AnySpace& space);
+
 /// Edited logits, for all logit types.
 void add_edits(GoldenResults& results, const AnySpace& space);
 

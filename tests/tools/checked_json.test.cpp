@@ -81,6 +81,17 @@ TEST_CASE("messages about JSON are short, whatever the file holds") {
   }
 }
 
+TEST_CASE("a NUL byte is no end of the JSON") {
+  const std::string nul(1, '\0');
+  for (const std::string& text :
+       {nul, nul + "{}", "{}" + nul, "{}" + nul + "{", "[1," + nul + "2]"}) {
+    CHECK(message_for(text) == "f is no JSON (byte " + std::to_string(text.find(nul)) +
+                                   " is NUL), expected well-formed JSON in UTF-8");
+  }
+  CHECK_THAT(message_for(""), ContainsSubstring("empty input"));
+  CHECK(parse_json(R"("\u0000")", "f", 1) == json(nul));
+}
+
 TEST_CASE("a text is cut between code points") {
   CHECK(shortened("abc", 3) == "abc");
   CHECK(shortened("abcd", 3) == "abc...");

@@ -12,6 +12,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tools/licence.hpp"
 #include "tools/tensor_file.hpp"
 
 #include <algorithm>
@@ -30,9 +31,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string licence =
-    (std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "LICENSE")
-        .string();
+using test::licence;
 
 // What the command prints.
 std::string decode(const std::vector<std::string>& arguments) {
@@ -107,7 +106,8 @@ TEST_CASE("log-probabilities stand in a line for each word") {
 TEST_CASE("a trace of the stages of every request is written") {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("trace.json");
-  decode({licence, "--batch", "2", "--max-tokens", "10", "--top-p", "0.9", "--trace", file});
+  decode({licence, "--batch", "2", "--max-tokens", "10", "--top-p", "0.9", "--bias", "the=1",
+          "--presence-penalty", "0.5", "--constraint", "words", "--trace", file});
   const auto trace = nlohmann::json::parse(test::read_bytes(file));
   const auto& events = trace.is_array() ? trace : trace.at("traceEvents");
   std::map<std::string, int> balance;
@@ -118,7 +118,8 @@ TEST_CASE("a trace of the stages of every request is written") {
     if (phase == "B") ++balance[event.at("name").get<std::string>()];
   }
   for (const char* stage :
-       {"update logits", "renormalization by top p", "softmax", "sampling", "draft verification"}) {
+       {"update logits", "apply logit bias", "apply penalty", "apply logit mask", "softmax",
+        "renormalization by top p", "sampling", "draft verification"}) {
     CAPTURE(stage);
     CHECK(balance[stage] > 0);
   }
@@ -169,20 +170,29 @@ TEST_CASE("bad command lines end in an error that names the option and its value
       Bad{{"--max-tokens", "-3"}, "--max-tokens is -3"}, Bad{{"--tree", "2y3"}, "\"2y3\""},
       Bad{{"--temperature", "nan"}, "--temperature is nan"},
       Bad{{"--temperature", "-1"}, "--temperature is -1"},
-      Bad{{"--temperature", "1e39"}, "--temperature is 1e39"},
+      Bad{{"--temperature", "1e39"},
+          "--temperature is 1e39, expected a number from 0 to 3.4028235e+38"},
       Bad{{"--temperature", "1x"}, "--temperature is 1x"},
       Bad{{"--presence-penalty", "inf"}, "--presence-penalty is inf"},
+      Bad{{"--presence-penalty", "1e39"},
+          "--presence-penalty is 1e39, expected a number from -3.4028235e+38 to 3.4028235e+38"},
       Bad{{"--frequency-penalty", "x"}, "--frequency-penalty is x"},
-      Bad{{"--repetition-penalty", "0"}, "--repetition-penalty is 0"},
+      Bad{{"--repetition-penalty", "0"},
+          "--repetition-penalty is 0, expected a number from 1e-45 (the smallest float32 above 0) "
+          "to 3.4028235e+38"},
       Bad{{"--policy", "vllm"}, "--policy is \"vllm\", expected seed, openai, hugging_face or"},
       Bad{{"--policy", ""}, "--policy is \"\""},
-      Bad{{"--penalty-window", "-2"}, "--penalty-window is -2, expected an integer of at least -1"},
+      Bad{{"--penalty-window", "-2"},
+          "--penalty-window is -2, expected an integer from -1 to 2147483647"},
       Bad{{"--penalty-window", "1.5"}, "--penalty-window is 1.5"},
       Bad{{"--seed", "-1"}, "--seed is -1"}, Bad{{"--seed", "1", "--seed", "2"}, "given 2 times"},
-      Bad{{"--top-p", "1.5"}, "--top-p is 1.5, expected a number above 0 and at most 1"},
+      Bad{{"--top-p", "1.5"},
+          "--top-p is 1.5, expected a number from 1e-45 (the smallest float32 above 0) to 1"},
       Bad{{"--top-p", "nan"}, "--top-p is nan"},
-      Bad{{"--top-p", "0"}, "--top-p is 0, expected a number above 0"},
-      Bad{{"--top-k", "-1"}, "--top-k is -1, expected an integer"},
+      Bad{{"--top-p", "0"}, "--top-p is 0, expected a number from 1e-45"},
+      Bad{{"--top-k", "-1"}, "--top-k is -1, expected an integer from 0 to 2147483647"},
+      Bad{{"--top-k", "99999999999"},
+          "--top-k is 99999999999, expected an integer from 0 to 2147483647"},
       Bad{{"--min-p", "-0.1"}, "--min-p is -0.1, expected a number from 0 to 1"},
       Bad{{"--min-p", "2"}, "--min-p is 2, expected a number"},
       Bad{{"--strict=false"}, "--strict is given the value \"false\", expected no value"},
@@ -195,11 +205,14 @@ TEST_CASE("bad command lines end in an error that names the option and its value
       Bad{{"--text", "same", "--trace", "./same"}, "--trace is ./same, expected another file"},
       Bad{{"--bias", "the"}, "--bias[0] is \"the\""},
       Bad{{"--bias", "the=1", "--bias", "=1"}, "--bias[1] is \"=1\""},
-      Bad{{"--bias", "the=nan"}, "the=nan"}, Bad{{"--bias", "the=1e300"}, "the=1e300"},
+      Bad{{"--bias", "the=nan"}, "the=nan"},
+      Bad{{"--bias", "the=1e300"},
+          "the=1e300\", expected WORD=X with a number X from -3.4028235e+38 to 3.4028235e+38"},
       Bad{{"--bias", "unheard=1"}, "--bias[0] is \"unheard\""},
       Bad{{"--prompt", "You unheard"}, "--prompt[1] is \"unheard\""},
       Bad{{"--prompt", "\xff"}, "--prompt[0] is byte 0xff"},
-      Bad{{"--constraint", "verse"}, "--constraint is \"verse\""},
+      Bad{{"--constraint", "verse"},
+          "--constraint is \"verse\", expected none, words, sentence or pattern:"},
       Bad{{"--batch", "1024", "--tree", "chain:1024", licence}, "2^28 logits"},
       Bad{{"--text", "/not/there/text.txt"}, "/not/there/text.txt"},
       Bad{{"/not/there.txt"}, "/not/there.txt is unreadable"});
@@ -213,6 +226,22 @@ TEST_CASE("bad command lines end in an error that names the option and its value
     CHECK_THAT(error.what(), ContainsSubstring(bad.message));
   }
   CHECK_THROWS_WITH(decode({}), ContainsSubstring("FILE is missing"));
+}
+
+TEST_CASE("the ends of the ranges that messages name are legal") {
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--top-k", "2147483647"},
+                                                        {"--top-p", "1e-45"},
+                                                        {"--temperature", "3.4028235e+38"},
+                                                        {"--presence-penalty", "-3.4028235e+38"},
+                                                        {"--repetition-penalty", "1e-45"},
+                                                        {"--repetition-penalty", "3.4028235e+38"},
+                                                        {"--penalty-window", "2147483647"},
+                                                        {"--bias", "the=3.4028235e+38"},
+                                                        {"--constraint", "none"}}) {
+    CAPTURE(option, value);
+    CHECK_NOTHROW(decode({licence, "--max-tokens", "2", option, value}));
+  }
 }
 
 TEST_CASE("the text does not replace a file that it was made from") {

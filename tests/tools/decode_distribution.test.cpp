@@ -9,12 +9,12 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "reference/chi_square.hpp"
+#include "tools/licence.hpp"
 #include "tools/text_law.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -40,8 +40,7 @@ struct Setting {
   std::shared_ptr<const ConstraintRule> rule;
 
   Setting() {
-    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-    corpus = read_corpus(std::vector<std::string>{(root / "LICENSE").string()});
+    corpus = read_corpus(std::vector<std::string>{test::licence});
     law.text = corpus.tokens;
     law.vocabulary = corpus.vocabulary.size();
     law.prompt = corpus.tokenize("prompt", "copies of");

@@ -4,6 +4,7 @@
 
 #include "backends.hpp"
 #include "tools/decode/corpus.hpp"
+#include "tools/licence.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -26,9 +26,7 @@ using namespace tokkos::tools;
 
 namespace {
 
-const std::string licence =
-    (std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "LICENSE")
-        .string();
+using test::licence;
 
 const Corpus& corpus() {
   static const Corpus texts = read_corpus(std::vector<std::string>{licence});

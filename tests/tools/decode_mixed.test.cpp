@@ -11,12 +11,12 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "tools/licence.hpp"
 #include "tools/tensor_file.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
@@ -29,9 +29,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string licence =
-    (std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "LICENSE")
-        .string();
+using test::licence;
 
 DecodeOptions options_of(const std::vector<std::string>& arguments) {
   return read_decode_options(parse_decode(arguments));
@@ -129,7 +127,7 @@ TEST_CASE("lists that do not fit end in an error that names the option and the v
       Bad{{"--batch", "2", "--prompt", "You", "--prompt", "may", "--prompt", "You"},
           "--prompt is a list of 3"},
       Bad{{"--constraint", "none", "--constraint", "words"}, "--constraint is a list of 2"},
-      Bad{{"--batch", "4", "--top-p", "1,0.5,2"}, "--top-p[2] is 2, expected a number above 0"},
+      Bad{{"--batch", "4", "--top-p", "1,0.5,2"}, "--top-p[2] is 2, expected a number from 1e-45"},
       Bad{{"--batch", "4", "--top-k", "1,,2"}, "--top-k[1] is empty"},
       Bad{{"--batch", "4", "--top-k", "1,2,"}, "--top-k[2] is empty"},
       Bad{{"--batch", "4", "--policy", "seed,vllm"}, "--policy[1] is \"vllm\""},

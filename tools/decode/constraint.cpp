@@ -87,7 +87,7 @@ ConstraintRule parse_constraint(const std::string& text, const Vocabulary& vocab
   }
   if (text != "sentence") {
     throw Error("--constraint", std::nullopt, "\"" + text + "\"",
-                "words, sentence or pattern:ITEM ITEM ...");
+                "none, words, sentence or pattern:ITEM ITEM ...");
   }
   const auto full_stop = vocabulary.find(".");
   if (!full_stop) {

@@ -6,16 +6,18 @@
 #include <tokkos/core/penalty_policy.hpp>
 #include <tokkos/kernels/top_log_probabilities.hpp>
 
-#include <cfloat>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace tokkos::tools {
 
 namespace {
+
+// What becomes FLT_MAX or the smallest float32 above 0 when it is narrowed, and nothing beyond.
+constexpr double largest = 0x1.fffffefffffffp127;
+constexpr double smallest_positive = 0x1.0000000000001p-150;
 
 // The whole text as a number in decimal notation, or nothing.
 template <class T>
@@ -118,32 +120,32 @@ std::pair<std::string, double> parse_bias(const std::string& text, std::int64_t 
   const std::size_t equals = text.rfind('=');
   const bool has_word = equals != std::string::npos && equals > 0;
   const auto value = has_word ? parse_number<double>(text.substr(equals + 1)) : std::nullopt;
-  if (!value || !(std::abs(*value) <= double{FLT_MAX} || *value == -INFINITY)) {
+  if (!value || !(std::abs(*value) <= largest || *value == -INFINITY)) {
     throw Error("--bias", index, "\"" + text + "\"",
-                "WORD=X with a number X in the range of float32, or -inf");
+                "WORD=X with a number X from -3.4028235e+38 to 3.4028235e+38 (float32), or -inf");
   }
   return {text.substr(0, equals), *value};
 }
 
 void read_configs(const OptionSet& given, DecodeOptions& options) {
   using Config = GenerationConfig;
-  constexpr double largest = FLT_MAX;
-  constexpr double least = std::numeric_limits<float>::denorm_min();
-  constexpr const char* finite = "a finite number";
+  constexpr const char* finite = "a number from -3.4028235e+38 to 3.4028235e+38 (float32)";
   options.configs.resize(static_cast<std::size_t>(options.batch));
   RequestValues values(given, options);
-  values.real("temperature", &Config::temperature, 0.0, largest, "a finite number of at least 0");
-  values.number("top-k", &Config::top_k, "an integer of at least 0",
+  values.real("temperature", &Config::temperature, 0.0, largest,
+              "a number from 0 to 3.4028235e+38 (float32)");
+  values.number("top-k", &Config::top_k, "an integer from 0 to 2147483647",
                 [](std::int32_t k) { return k >= 0; });
-  values.real("top-p", &Config::top_p, least, 1.0, "a number above 0 and at most 1");
+  values.real("top-p", &Config::top_p, smallest_positive, 1.0,
+              "a number from 1e-45 (the smallest float32 above 0) to 1");
   values.real("min-p", &Config::min_p, 0.0, 1.0, "a number from 0 to 1");
   values.real("presence-penalty", &Config::presence_penalty, -largest, largest, finite);
   values.real("frequency-penalty", &Config::frequency_penalty, -largest, largest, finite);
-  values.real("repetition-penalty", &Config::repetition_penalty, least, largest,
-              "a finite number above 0");
+  values.real("repetition-penalty", &Config::repetition_penalty, smallest_positive, largest,
+              "a number from 1e-45 (the smallest float32 above 0) to 3.4028235e+38");
   values.each("policy", parse_policy,
               [](Config& config, PenaltyPolicy policy) { config.penalty_policy = policy; });
-  values.number("penalty-window", &Config::penalty_window, "an integer of at least -1",
+  values.number("penalty-window", &Config::penalty_window, "an integer from -1 to 2147483647",
                 [](std::int32_t length) { return length >= -1; });
   values.number("seed", &Config::seed, "an integer from 0 to 2^64 - 1",
                 [](std::uint64_t) { return true; });

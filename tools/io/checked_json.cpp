@@ -130,6 +130,11 @@ bool is_integer_in(const json& value, std::int64_t lowest, std::int64_t highest)
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& name, int max_depth) {
+  // The parser takes a NUL for the end of its input.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    throw Error(name, std::nullopt, "no JSON (byte " + std::to_string(nul) + " is NUL)",
+                "well-formed JSON in UTF-8");
+  }
   JsonBuilder builder(name, max_depth);
   json::sax_parse(text, &builder);
   return builder.take();

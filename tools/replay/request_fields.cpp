@@ -42,9 +42,10 @@ std::vector<std::pair<TokenId, double>> read_logit_bias(const JsonObject& reques
                   "a token id in [0, " + to_text(vocabulary - 1) + "]");
     }
     // JSON has no infinity; as a string it forbids the token.
-    const double number = value == "-Infinity"
-                              ? -std::numeric_limits<double>::infinity()
-                              : bias.number(key, 0.0, "a finite float32 or \"-Infinity\"");
+    const double number =
+        value == "-Infinity"
+            ? -std::numeric_limits<double>::infinity()
+            : bias.number(key, 0.0, "a number in [-3.4028235e+38, 3.4028235e+38] or \"-Infinity\"");
     entries.emplace_back(static_cast<TokenId>(token), number);
   }
   return entries;
@@ -60,8 +61,9 @@ GenerationConfig read_generation_config(const JsonObject& request, std::int64_t 
     return narrowed;
   };
   const auto any = [](double) { return true; };
+  constexpr const char* penalty = "a number in [-3.4028235e+38, 3.4028235e+38] (float32)";
   GenerationConfig config;
-  config.temperature = read("temperature", 1.0f, "a finite float32, 0 or more",
+  config.temperature = read("temperature", 1.0f, "a number in [0, 3.4028235e+38]",
                             [](double number) { return number >= 0.0; });
   config.top_p = read("top_p", 1.0f, "a number in (0, 1]",
                       [](double number) { return number > 0.0 && number <= 1.0; });
@@ -69,10 +71,11 @@ GenerationConfig read_generation_config(const JsonObject& request, std::int64_t 
       request.integer("top_k", 0, 0, std::numeric_limits<std::int32_t>::max()));
   config.min_p = read("min_p", 0.0f, "a number in [0, 1]",
                       [](double number) { return number >= 0.0 && number <= 1.0; });
-  config.presence_penalty = read("presence_penalty", 0.0f, "a finite float32", any);
-  config.frequency_penalty = read("frequency_penalty", 0.0f, "a finite float32", any);
-  config.repetition_penalty = read("repetition_penalty", 1.0f, "a finite float32 above 0",
-                                   [](double number) { return number > 0.0; });
+  config.presence_penalty = read("presence_penalty", 0.0f, penalty, any);
+  config.frequency_penalty = read("frequency_penalty", 0.0f, penalty, any);
+  config.repetition_penalty =
+      read("repetition_penalty", 1.0f, "a number in [1e-45, 3.4028235e+38] (float32)",
+           [](double number) { return number > 0.0; });
   config.logit_bias = read_logit_bias(request, vocabulary);
   config.seed = request.unsigned_integer("seed", 0);
   return config;

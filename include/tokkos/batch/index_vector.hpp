@@ -35,6 +35,10 @@ class IndexVector {
     return m_narrow.data() != nullptr || m_wide.data() != nullptr;
   }
 
+  /// The numbers as they were given; empty in the other width.
+  const Narrow& narrow() const { return m_narrow; }
+  const Wide& wide() const { return m_wide; }
+
   std::size_t size() const {
     return m_wide.data() != nullptr ? m_wide.extent(0) : m_narrow.extent(0);
   }

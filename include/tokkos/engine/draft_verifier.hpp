@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace tokkos {
@@ -58,8 +59,9 @@ class DraftVerifier {
 
   /// Verifies by the lossless rule and waits for the result.
   /// @param model_probs [nodes, V] the target's distribution after each node; not written
-  /// @param drafts what each node's token was drawn from; q = 0 at a node's token says that it
-  ///   could not be drawn, and it is accepted whenever the target allows it
+  /// @param drafts what each node's token was drawn from, or {}: every token was chosen, not drawn;
+  ///   q = 0 at a node's token says that it could not be drawn, and it is accepted whenever the
+  ///   target allows it
   /// @param trees one per request; an empty tree just draws the bonus token
   /// @param uniforms in [0, 1), independent of the drafts
   /// @param request_ids for the trace, may be empty
@@ -70,12 +72,14 @@ class DraftVerifier {
                                     const VerifyUniforms& uniforms,
                                     std::span<const std::string> request_ids = {});
 
-  /// The same with a row for every node (roots' are not read), or none at all: all were chosen.
-  std::vector<VerifiedDraft> verify(const Matrix<const float, memory_space>& model_probs,
-                                    const Matrix<const float, memory_space>& draft_probs,
-                                    std::span<const DraftTree> trees,
-                                    const VerifyUniforms& uniforms,
-                                    std::span<const std::string> request_ids = {}) {
+  /// The same with a View [nodes, V] of a row for every node (roots' are not read), or an empty
+  /// View: all were chosen.
+  template <class Rows>
+  requires std::is_convertible_v<const Rows&, Matrix<const float, memory_space>>
+      std::vector<VerifiedDraft> verify(const Matrix<const float, memory_space>& model_probs,
+                                        const Rows& draft_probs, std::span<const DraftTree> trees,
+                                        const VerifyUniforms& uniforms,
+                                        std::span<const std::string> request_ids = {}) {
     return verify(model_probs, DraftProbabilities<memory_space>{draft_probs}, trees, uniforms,
                   request_ids);
   }

@@ -13,11 +13,18 @@ namespace tokkos {
 /// "renormalization by top p", "sampling", "draft verification". Begin and end always balance, also
 /// when a stage throws, and the stages of one thread nest.
 ///
-/// LogitProcessor::process edits a row by one kernel and applies the mask while reading: biases and
-/// penalties are one "update logits" there, beside that of `prepare`, and "apply logit mask" is a
-/// mask that is stored. Reading the logits for maxima and sums is "softmax", as is writing
-/// probabilities; log-probabilities and lists of tokens belong to "sampling". On a device a stage
-/// is the host's part of it: its launches.
+/// A step has each name where its work is done, and so some twice:
+/// - "update logits" on the host (in `prepare`) flattens "apply penalty", "apply logit bias" and
+///   "apply logit mask" (where matchers fill their bitmasks), in this order, and uploads.
+/// - "update logits" on the device has a launch for each of the three in inplace_update_logits. In
+///   LogitProcessor::process one launch does biases and penalties: it is both stages, one around
+///   the other, as far as the step has such edits; "apply logit mask" is there if the mask is
+///   stored, else the mask is applied while reading, in "softmax". Keeping logits for raw
+///   log-probabilities is an "update logits" of its own before.
+/// - Reading the logits for maxima and sums is "softmax", raw logits and Sampler included, as is
+///   writing probabilities. Log-probabilities and lists of tokens, raw or not, are "sampling".
+///
+/// On a device a stage is the host's part of it: its launches.
 ///
 /// A recorder that several objects share on several threads must be safe to call from all of them.
 /// `end` is called by a destructor and must not throw.

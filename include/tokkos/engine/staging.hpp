@@ -8,12 +8,23 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
 namespace tokkos {
+
+/// Bytes to hold for `bytes` bytes to stage: a sixteenth of the power of two below them is the
+/// step, a page at least. So no more than a sixteenth lies idle, where doubling idles up to a half,
+/// and a step that grows allocates at most sixteen times until it has doubled.
+constexpr std::size_t staging_room(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  const std::size_t step = std::max(page, std::bit_floor(bytes) / 16);
+  return (bytes + step - 1) / step * step;
+}
 
 /// The only way from host arrays to the device: one blob that is filled on the host and uploaded by
 /// one copy. Where the host can write device memory, blob and upload are the same bytes and nothing

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/core/types.hpp>
+#include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/request/edit_hook.hpp>
 #include <tokkos/request/step_requests.hpp>
 #include <tokkos/request/token_context.hpp>
@@ -42,44 +43,50 @@ struct StepEdits {
   std::vector<std::int32_t> mask_words;      // [masks, words_per_row]
   std::size_t words_per_row = 0;
 
-  /// Flattens a step that was validated. Histories are only read; every matcher is rolled back to
-  /// where it was, also when it or the step's EditHook throws, in which case these arrays are
-  /// unspecified.
+  /// Flattens a step that was validated: the penalties of all rows, then their biases, then their
+  /// masks, each of them a stage of the trace. Histories are only read; every matcher is rolled
+  /// back to where it was, also when it or the step's EditHook throws, in which case these arrays
+  /// are unspecified.
   /// @param vocabulary V, the bound of what an EditHook adds; 0: the active vocabulary
+  /// @param trace_recorder may be null
   void assign(const StepRequests& requests, std::int64_t active_vocabulary,
-              std::int64_t vocabulary = 0);
+              std::int64_t vocabulary = 0, EventTraceRecorder* trace_recorder = nullptr);
 
  private:
   using Biases = std::vector<std::pair<TokenId, float>>;
 
-  /// The penalties of the row in hand: those of its history, in an order in which they can be found
-  /// again, then those that only its drafts have.
+  /// The penalties of a row: those of its history, in an order in which they can be found again,
+  /// then those that only its drafts have.
   struct PenaltyRow {
     const TokenHistory* history = nullptr;
     std::size_t first = 0;      // of penalty_tokens
+    std::size_t end = 0;        // of penalty_tokens
     std::size_t listed = 0;     // those of the history
     bool lists_prompt = false;  // whether prompt_only() stands behind counts()
     bool is_sorted = false;     // a window's tokens, ascending, instead of both
   };
 
   void clear();
-  void begin_request(const StepRequests& requests, std::size_t request);
   TokenContext context_of(const StepRequests& requests, const RowEdits::Place& place);
 
+  void add_penalties(const StepRequests& requests);
   void begin_penalties(const GenerationConfig& config, const TokenHistory& history);
-  void add_penalties(const GenerationConfig& config, const TokenContext& context, std::int64_t row);
-  void list_history(const GenerationConfig& config);
+  void add_row_penalties(const GenerationConfig& config, const TokenContext& context,
+                         PenaltyRow& row);
+  void list_history(const GenerationConfig& config, PenaltyRow& row);
   void list_window(const TokenContext& context, std::size_t length, std::size_t drafts);
-  /// Index of a token's penalty among those of the row in hand; the number of all penalties if it
-  /// has none.
-  std::size_t find_penalty(TokenId token) const;
+  /// Index of a token's penalty among those of a row; their end if it has none.
+  std::size_t find_penalty(const PenaltyRow& row, TokenId token) const;
 
+  void add_biases(const StepRequests& requests, std::int64_t vocabulary);
   void begin_biases(const GenerationConfig& config);
-  void add_biases(const StepRequests& requests, const RowEdits::Place& place,
-                  const TokenContext& context, std::int64_t vocabulary);
-  void add_biases(const Biases& merged, std::int64_t row);
-  void add_mask(VocabularyMask* mask, std::span<const TokenId> drafts,
-                const RowEdits::Place& place);
+  void add_row_biases(const StepRequests& requests, const RowEdits::Place& place,
+                      std::int64_t vocabulary);
+  void add_row_biases(const Biases& merged, std::int64_t row);
+
+  void add_masks(const StepRequests& requests);
+  void begin_masks(const GenerationConfig& config, std::size_t nodes);
+  void add_mask(const StepRequests& requests, const RowEdits::Place& place);
   /// Position of the words of the rows behind `drafts`, or no_mask.
   std::int32_t find_words(VocabularyMask* mask, std::span<const TokenId> drafts);
   std::int32_t allowed_words();
@@ -98,12 +105,12 @@ struct StepEdits {
   std::int32_t m_allowed_words = unknown_mask;
   std::vector<std::int32_t> m_words_of_node;  // of -1 first: position of its words
   // Of the row in hand.
-  PenaltyRow m_penalty_row;
   std::vector<TokenId> m_drafts;  // its path, root first
   std::vector<TokenCount> m_row_window;
   std::vector<TokenId> m_banned;
   Biases m_row_biases;
   // Of the step.
+  std::vector<PenaltyRow> m_penalties_of;     // of each row
   std::int32_t m_empty_words = unknown_mask;  // words that allow nothing
 };
 

@@ -17,7 +17,7 @@ namespace tokkos {
 /// PenaltyEdits::biases. Asynchronous on `space`.
 /// @param logits [n, V], rows may be padded
 /// @param row_status [n] or empty: invalid_edit, as of the two kernels
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void apply_edits(const ExecutionSpace& space, const Matrix<Logit, MemoryOf<ExecutionSpace>>& logits,
                  const LogitBiasEdits<MemoryOf<ExecutionSpace>>& biases,

@@ -38,7 +38,7 @@ void check_logit_bias(const ExecutionSpace& space, std::int64_t rows, std::int64
 /// @param logits [n, V] float32, bfloat16 or float16, rows may be padded
 /// @param row_status [n] or empty; an entry with a token outside [0, V) is left out and sets
 ///   invalid_edit on its row; one with a row outside [0, n) is left out
-/// @throws Error if the lengths differ (nothing is launched)
+/// @throws Error if the lengths differ or row_status overlaps another View (nothing is launched)
 /// Source: the seed's kernel of the same name.
 template <class ExecutionSpace, LogitType Logit, class... Properties>
 void apply_logit_bias_inplace(

@@ -51,7 +51,7 @@ void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t 
 /// @param row_status [n] or empty; an entry with a token outside [0, V), a count < 1 or penalties
 ///   out of range is left out and sets invalid_edit on its row; one with a position or row out of
 ///   range is left out
-/// @throws Error if the lengths differ (nothing is launched)
+/// @throws Error if the lengths differ or row_status overlaps another View (nothing is launched)
 /// Source: the seed's kernel of the same name.
 template <class ExecutionSpace, LogitType Logit, class... Properties>
 void apply_penalty_inplace(const ExecutionSpace& space,

@@ -13,7 +13,7 @@ namespace tokkos {
 ///
 /// Asynchronous on `space`; the same token everywhere, whatever the temperatures.
 /// @param tokens [n]: the tokens, -1 for an unusable row
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void argmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
             const RowMeasures<MemoryOf<ExecutionSpace>>& measures,

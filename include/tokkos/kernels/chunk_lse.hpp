@@ -22,7 +22,7 @@ namespace tokkos {
 /// @param row_status [n] or empty: nan_logit, positive_infinity, invalid_parameter; such a chunk
 /// gets
 ///   maximum -FLT_MAX and sum NaN
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void chunk_lse(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
                const Matrix<float, MemoryOf<ExecutionSpace>>& chunked_sum,

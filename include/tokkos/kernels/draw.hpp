@@ -26,7 +26,7 @@ enum class GreedyTies {
 ///   invalid_parameter and ends the use of that row's measures: probabilities 0, log-sum-exp -inf
 /// @param tokens [n]: the tokens, -1 for an unusable row
 /// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void draw(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
           const RowMeasures<MemoryOf<ExecutionSpace>>& measures,

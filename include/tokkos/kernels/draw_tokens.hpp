@@ -27,7 +27,7 @@ namespace tokkos {
 /// @param tokens [n, d]: the tokens, -1 for an unusable row
 /// @param cuts of these rows, or empty: no row is truncated
 /// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void draw_tokens(const ExecutionSpace& space,
                  const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

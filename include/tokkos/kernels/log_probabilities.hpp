@@ -32,7 +32,7 @@ namespace tokkos {
 /// @param result [n, m] float32
 /// @param cuts of these rows, or empty: no row is truncated
 /// @param row_status [n] or empty; an id below -1, or at or past V, sets invalid_draft
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void log_probabilities(const ExecutionSpace& space,
                        const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

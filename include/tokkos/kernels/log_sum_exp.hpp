@@ -14,7 +14,7 @@ namespace tokkos {
 /// M / T + portable_log(S), saturating at +-FLT_MAX; a greedy row gives its maximum M, an unusable
 /// row -infinity. Asynchronous on `space`; the same bits everywhere.
 /// @param result [n] float32
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void log_sum_exp(const ExecutionSpace& space,
                  const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

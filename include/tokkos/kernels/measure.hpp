@@ -19,7 +19,7 @@ namespace tokkos {
 /// @param measures written: Workspace::measures(n) of a workspace for at least n rows of V
 /// @param row_status [n] or empty; bits nan_logit, positive_infinity, empty, invalid_parameter are
 ///   ORed into it
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
              const RowMeasures<MemoryOf<ExecutionSpace>>& measures,

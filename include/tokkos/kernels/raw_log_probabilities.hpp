@@ -19,7 +19,7 @@ namespace tokkos {
 /// @param logits [n, V], not yet edited
 /// @param saved [biases + penalties] float32, written: one logit for each entry, biases first;
 ///   -infinity for an entry whose row, position or token is out of range
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void save_edited_logits(const ExecutionSpace& space,
                         const Matrix<const Logit, MemoryOf<ExecutionSpace>>& logits,
@@ -39,7 +39,7 @@ void save_edited_logits(const ExecutionSpace& space,
 /// @param biases, penalties, saved as of save_edited_logits; each (row, token) at most once
 /// @param tokens [n]; -1 stands for no token: -inf
 /// @param result [n] float32
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void raw_log_probabilities(const ExecutionSpace& space,
                            const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

@@ -19,7 +19,7 @@ namespace tokkos {
 /// @param row_status [n] or empty: empty (all 0), invalid_probability (NaN, negative, above 1.001,
 /// or
 ///   the sum is not within 1% of 1), invalid_parameter (NaN uniform)
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace>
 void sample_from_probabilities(
     const ExecutionSpace& space, const Matrix<const float, MemoryOf<ExecutionSpace>>& probabilities,

@@ -26,7 +26,7 @@ inline constexpr int max_top_tokens = 128;
 /// @param result [n, N] float32
 /// @param cuts of these rows, or empty: no row is truncated
 /// @param counts [n]: tokens to list of each row, 0 for none; clamped to [0, N]. Empty: N of each
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void top_log_probabilities(const ExecutionSpace& space,
                            const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

@@ -51,7 +51,7 @@ class CutsWorkspace {
 /// @param truncation see there
 /// @param cuts written
 /// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void truncate(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
               const RowMeasures<MemoryOf<ExecutionSpace>>& measures,

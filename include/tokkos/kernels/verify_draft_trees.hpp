@@ -31,6 +31,20 @@ struct DraftDistributions {
   bool without_replacement = false;
 };
 
+/// The sums over the vocabulary that a tree's walk comes upon: R of a rejected child, the mass of
+/// the row that siblings were drawn from without replacement, and what the bonus is drawn from.
+enum class SumKind : std::int32_t { none, residual, draft_row, rest };
+
+/// Scratch: a tree whose walk waits for such a sum.
+struct PausedWalk {
+  std::int32_t node = -1, accepted = 0, status = 0, steps = 0, sums = 0;  ///< where it stands
+  SumKind wanted = SumKind::none;  ///< none: the tree is done
+  std::int32_t wanted_node = -1;
+};
+
+/// Sums of a tree that the whole device makes, at most.
+inline constexpr int shared_sums = 4;
+
 /// What it writes besides TokenTrees::parent_ptr.
 template <class MemorySpace>
 struct VerifiedTrees {
@@ -41,9 +55,20 @@ struct VerifiedTrees {
   Vector<std::int32_t, MemorySpace> tree_status;  ///< [batch] or empty
   /// [nodes] scratch, with without_replacement only: what earlier siblings left of a node's row.
   Vector<std::int64_t, MemorySpace> draft_masses = {};
+  /// [batch] scratch, or empty: with it, the first sums of each tree are split by chunk over all
+  /// threads of the device, where trees are too few to keep it busy (see shares_trees).
+  Vector<PausedWalk, MemorySpace> paused = {};
+  /// [batch, shared_sums * chunk_count(V)] scratch, with `paused` only.
+  Matrix<std::int64_t, MemorySpace> chunk_masses = {};
 };
 
-/// Verifies draft trees losslessly and draws each tree's bonus token, in one launch.
+/// Whether so few trees leave threads of the device idle that VerifiedTrees::paused pays.
+template <class ExecutionSpace>
+bool shares_trees(const ExecutionSpace& space, std::int64_t batch, std::int64_t vocabulary);
+
+/// Verifies draft trees losslessly and draws each tree's bonus token: in one launch, a team a tree;
+/// or, with VerifiedTrees::paused, in 5 (chains without links) or 9, the sums split over the
+/// device.
 ///
 /// At parent P, child C with token t is accepted iff p > 0 and u * q < p, with p the mass of t in
 /// P's distribution (the target's, less the siblings rejected before), q the mass that t was drawn

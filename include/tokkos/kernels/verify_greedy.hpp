@@ -33,7 +33,7 @@ struct GreedyTrees {
 /// Status bits: nan_logit, positive_infinity, empty, invalid_parameter (a row index out of range)
 /// of the row where the walk ended, with bonus -1; invalid_draft (a token tried lies outside the
 /// vocabulary, it is passed over); broken_tree, with bonus -1.
-/// @throws Error if a shape does not fit (nothing is launched)
+/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void verify_greedy(const ExecutionSpace& space,
                    const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

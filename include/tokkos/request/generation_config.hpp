@@ -54,14 +54,10 @@ struct GenerationConfig {
   std::uint64_t seed = 0;
 
   /// Whether any penalty changes anything.
-  bool has_penalty() const {
-    const bool is_additive = presence_penalty != 0.0f || frequency_penalty != 0.0f;
-    return repetition_penalty != 1.0f ||
-           (is_additive && penalty_policy != PenaltyPolicy::hugging_face);
-  }
+  bool has_penalty() const;
 
   /// Whether a draw is from fewer than all tokens.
-  bool has_truncation() const { return top_k > 0 || top_p < 1.0f || min_p > 0.0f; }
+  bool has_truncation() const;
 
   /// Whether tokens are forbidden that depend on what came before.
   bool bans_by_context() const {

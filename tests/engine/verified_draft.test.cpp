@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/engine/verified_draft.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/scripted_grammar.hpp"
+#include "request/error_of.hpp"
+
+namespace tokkos::test {
+
+TEST_CASE("commit appends the emitted tokens and moves the matcher on", "[engine]") {
+  TokenHistory history({4});
+  history.commit(7);
+  ScriptedGrammar grammar(1, 14);
+  const auto next_allowed = [&](std::vector<TokenId> accepted, bool allowed) {
+    TokenId token = 3;
+    while (grammar.allows(accepted, token) != allowed) ++token;
+    return token;
+  };
+  const TokenId first = next_allowed({}, true);
+  const TokenId second = next_allowed({first}, true);
+  commit(VerifiedDraft{{0}, {first, second}, second, 0}, history, &grammar);
+  CHECK(grammar.accepted() == std::vector<TokenId>{first, second});
+  CHECK(std::ranges::equal(history.generated(), std::vector<TokenId>{7, first, second}));
+
+  const TokenId third = next_allowed({first, second}, true);
+  const TokenId refused = next_allowed({first, second, third}, false);
+  const Complaint complaint = error_of([&] {
+    commit(VerifiedDraft{{0}, {third, refused}, refused, 0}, history, &grammar);
+  });
+  CHECK(complaint.index == 1);
+  CHECK(complaint.value == std::to_string(refused));
+  CHECK(grammar.accepted() == std::vector<TokenId>{first, second});
+  CHECK(grammar.misuses() == 0);
+  CHECK(std::ranges::equal(history.generated(), std::vector<TokenId>{7, first, second}));
+
+  grammar.throw_at(1);
+  CHECK_THROWS_AS(commit(VerifiedDraft{{0}, {third, 5}, 5, 0}, history, &grammar), GrammarFailure);
+  CHECK(grammar.accepted() == std::vector<TokenId>{first, second});
+  commit(VerifiedDraft{{}, {9}, 9, 0}, history);
+  CHECK(history.generated().back() == 9);
+  commit(VerifiedDraft{}, history, &grammar);
+  CHECK(history.generated().size() == 4);
+}
+
+}  // namespace tokkos::test
