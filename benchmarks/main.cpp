@@ -8,17 +8,16 @@
 
 #include "baselines/libtorch.hpp"
 #include "register.hpp"
+#include "reporters.hpp"
 #include "selection.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace {
 
@@ -37,37 +36,12 @@ std::string kokkos_configuration() {
   return line;
 }
 
-/// A reporter of names as they were registered, without what Google Benchmark appends to them.
-template <class Reporter>
-class PlainNames : public Reporter {
- public:
-  using Reporter::Reporter;
-  void ReportRuns(const std::vector<typename Reporter::Run>& runs) override {
-    std::vector<typename Reporter::Run> plain = runs;
-    for (auto& run : plain) {
-      run.run_name.iterations.clear();
-      run.run_name.time_type.clear();
-    }
-    Reporter::ReportRuns(plain);
-  }
-};
-
-bool begins(const char* word, std::string_view text) {
-  return std::string_view(word).substr(0, text.size()) == text;
-}
-
-bool writes_json(int argc, char* argv[]) {
-  const auto is_given = [&](std::string_view text) {
-    return std::any_of(argv, argv + argc, [&](const char* word) { return begins(word, text); });
-  };
-  return is_given("--benchmark_out=") && !is_given("--benchmark_out_format=");
-}
-
 /// Takes --benchmark_list_tests off the command line: Google Benchmark would list its own names.
 bool takes_list(int& argc, char* argv[]) {
   const auto asks = [](const char* word) {
     const std::string_view text = word;
-    return text == "--benchmark_list_tests" || text == "--benchmark_list_tests=true";
+    return text == "--benchmark_list_tests" || text == "--benchmark_list_tests=true" ||
+           text == "--benchmark_list_tests=1";
   };
   char** const end = std::remove_if(argv + 1, argv + argc, asks);
   const bool found = end != argv + argc;
@@ -132,7 +106,13 @@ void register_all() {
 
 int main(int argc, char* argv[]) {
   const Kokkos::ScopeGuard kokkos(argc, argv);
-  const bool json = writes_json(argc, argv);
+  tokkos::bench::Reporters reporters;
+  try {
+    reporters = tokkos::bench::reporters_for(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "tokkos-bench: " << error.what() << '\n';
+    return 1;
+  }
   const bool lists = takes_list(argc, argv);
   benchmark::Initialize(&argc, argv, print_help);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
@@ -153,10 +133,6 @@ int main(int argc, char* argv[]) {
     std::cerr << "tokkos-bench: --benchmark_filter=" << filter << ": " << error.what() << '\n';
     return 1;
   }
-  using Console = benchmark::ConsoleReporter;
-  PlainNames<Console> console(isatty(STDOUT_FILENO) ? Console::OO_ColorTabular
-                                                    : Console::OO_Tabular);
-  PlainNames<benchmark::JSONReporter> file;
-  benchmark::RunSpecifiedBenchmarks(&console, json ? &file : nullptr, ".");
+  benchmark::RunSpecifiedBenchmarks(reporters.display.get(), reporters.file.get(), ".");
   benchmark::Shutdown();
 }

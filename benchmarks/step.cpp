@@ -4,6 +4,8 @@
 // step/...: a whole step of requests with 1000 tokens of history each and parameters of all kinds,
 // from LogitProcessor::prepare to the drawn tokens. staging_ratio is the time of `prepare` over
 // that of the kernels of `process`.
+// validation/...: what the validation of such a step takes, step_ratio over the time of the whole
+// step. `process` with requests validates them twice, for its own checks and for `prepare`.
 
 #include <tokkos/engine/logit_processor.hpp>
 
@@ -103,12 +105,29 @@ void whole_step(benchmark::State& state, std::int64_t n, std::int64_t v) {
   state.counters["staged_bytes"] = static_cast<double>(processor.staged_bytes());
 }
 
+void validation(benchmark::State& state, std::int64_t n, std::int64_t v) {
+  const Case<float> given(n, v);
+  const Rows<float> source = make_logits<float>(n, v);
+  const MixedRequests requests(n, v);
+  const StepRequests step = requests.step();
+  LogitProcessor<Space> processor(Space(), n, v);
+  const auto run = [&] { processor.process(given.logits, step, {.tokens = given.tokens}); };
+  const auto check = [&] {
+    validate(step, n, v);
+    validate(step, n, v);
+  };
+  run_timed(state, 0, {check, {}, true},
+            {{"step_ratio", false, {run, [&] { restore(source, given.logits); }, true}}});
+}
+
 }  // namespace
 
 void register_steps() {
   for (const std::int64_t n : row_counts) {
     register_timed(case_name("step", "float32", n, 128256), n * 128256,
                    [=](benchmark::State& state) { whole_step(state, n, 128256); });
+    register_timed(case_name("validation", "float32", n, 128256), n * 128256,
+                   [=](benchmark::State& state) { validation(state, n, 128256); });
   }
 }
 

@@ -116,7 +116,10 @@ def bars_of(report, ending):
 
 
 def draw_all(folder):
-    for path in sorted(folder.glob("*.json")):
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise SystemExit(f"ci/bench: no results in {folder}; ci/bench --commit brings them there")
+    for path in paths:
         report = json.loads(path.read_text())
         if path.stem.startswith("growth-"):
             draw_growth(report, path, path.stem.split("-")[1])

@@ -138,7 +138,8 @@ KOKKOS_FUNCTION OwnSum sum_chunks(const Team& team, std::int64_t vocabulary,
 
 /// Draws from the row whose chunks `row` yields and whose sums are `total` and, by chunk, `masses`:
 /// the first token whose inclusive prefix of RNE(p * 2^44) exceeds floor(u * sum). -1, and status
-/// bits, if u is NaN or the row is not a distribution: its sum is checked if it is said to be 1.
+/// bits, if u is NaN or the row is not a distribution: its sum is checked if it is said to be 1,
+/// and the row must be what was summed.
 template <class Team, class Row>
 KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary, const Row& row,
                                       float u, OwnSum total, const std::int64_t* masses,
@@ -160,7 +161,10 @@ KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary,
   const Crossing chunk = first_crossing(
       team, chunk_count(vocabulary), [&](std::int64_t c) { return masses[c]; },
       [&](std::int64_t prefix) { return prefix > target; });
-  if (chunk.index < 0) return -1;
+  if (chunk.index < 0) {
+    status |= RowStatus::invalid_probability;
+    return -1;
+  }
   const std::int64_t start = chunk.index * chunk_size;
   const int length = chunk_length(vocabulary, start);
   const float* p = row(start, length, buffer);
@@ -168,6 +172,7 @@ KOKKOS_FUNCTION TokenId draw_from_row(const Team& team, std::int64_t vocabulary,
   const Crossing token = first_crossing(
       team, length, [&](std::int64_t j) { return to_grid(bounded_mass(p[j])); },
       [&](std::int64_t prefix) { return chunk.before + prefix > target; });
+  if (token.index < 0) status |= RowStatus::invalid_probability;
   return token.index < 0 ? -1 : static_cast<TokenId>(start + token.index);
 }
 

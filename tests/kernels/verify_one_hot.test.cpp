@@ -193,7 +193,8 @@ TEMPLATE_LIST_TEST_CASE("draft rows whose shapes do not fit are refused", "[veri
   DraftDistributions<MemorySpace> in{rows.matrix(), i4.vector(), p.matrix(), f4.vector(),
                                      f1.vector()};
   const TokenTrees<MemorySpace> trees{i4.vector(), i4.vector(), root.vector()};
-  VerifiedTrees<MemorySpace> out{accepted.vector(), bonus.vector(), f4.vector(), {}};
+  const Guarded<float, MemorySpace> sums(4);
+  VerifiedTrees<MemorySpace> out{accepted.vector(), bonus.vector(), sums.vector(), {}};
   const auto call = [&] { verify_draft_trees(TestType(), in, trees, out); };
   CHECK_THROWS_AS(call(), Error);  // 2 rows for 4 nodes, and no draft_row
   in.draft_row = i4.vector();

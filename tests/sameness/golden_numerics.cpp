@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/numerics/ieee_arithmetic.hpp>
+#include <tokkos/numerics/philox.hpp>
 #include <tokkos/numerics/portable_exp.hpp>
 #include <tokkos/numerics/portable_log.hpp>
 
@@ -36,6 +37,15 @@ struct PortableLogOfGrid {
   KOKKOS_FUNCTION float operator()(std::uint32_t bits) const {
     const std::int64_t sum = (std::int64_t{bits} << 31) + bits;
     return portable_log_of_grid(sum >> (bits & 63u));
+  }
+};
+
+/// The number decides on every argument: seed and stream of 32 bits and more, all purposes.
+struct PhiloxUniform {
+  KOKKOS_FUNCTION float operator()(std::uint32_t number) const {
+    const std::uint64_t seed = (std::uint64_t{number} << 29) + number;
+    return philox_uniform(seed, number >> 3, number & 7u, static_cast<Purpose>(number % 4u),
+                          number ^ 0x5bd1e995u);
   }
 };
 
@@ -84,6 +94,7 @@ void add_numerics(GoldenResults& results, const AnySpace& any) {
           sweep<PortableLog>(results, "portable_log" + place, space, first, end);
         }
         sweep<PortableExp>(results, "portable_exp/-1_to_0", space, 0xb5000000u, 0xbf800000u);
+        sweep<PhiloxUniform>(results, "philox_uniform", space, 0u, 0xffffffffu);
         sweep<PortableLogOfGrid>(results, "portable_log_of_grid", space, 1u, 0x7fffffffu);
       },
       any);

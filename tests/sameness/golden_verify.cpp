@@ -3,6 +3,7 @@
 #include <tokkos/kernels/batch_spec_verify.hpp>
 #include <tokkos/kernels/sample_from_probabilities.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
+#include <tokkos/numerics/chunk.hpp>
 
 #include "kernels/logit_block.hpp"
 #include "sameness/golden_parts.hpp"
@@ -62,18 +63,31 @@ class TreesOnDevice {
     return hash;
   }
 
-  ResultHash lossless() const {
+  /// By a team a tree, or with sums that the whole device makes.
+  ResultHash lossless(bool shared) const {
     const Matrix<const float, Memory> model = without_padding<const float>(m_model, m_vocabulary);
+    VerifiedTrees<Memory> result{m_accepted, m_bonus, m_sums, m_status, m_masses};
+    const std::size_t trees = m_parent.extent(0);
+    const auto sums = static_cast<std::size_t>(shared_sums * chunk_count(m_vocabulary));
+    const Kokkos::View<PausedWalk*, Memory> paused("test::paused", trees);
+    const Kokkos::View<std::int64_t**, Kokkos::LayoutRight, Memory> masses("test::masses", trees,
+                                                                           sums);
+    if (shared) {
+      result.paused = paused;
+      result.chunk_masses = masses;
+    }
     verify_draft_trees(m_space,
                        {draft(), m_tokens, model, m_uniforms, m_bonus_uniforms, m_draft_row,
                         m_without_replacement},
-                       {m_first_child, m_next_sibling, m_parent},
-                       {m_accepted, m_bonus, m_sums, m_status, m_masses});
+                       {m_first_child, m_next_sibling, m_parent}, result);
     m_space.fence("tokkos::test::golden");
     ResultHash hash;
     hash.add(on_host(m_parent)).add(on_host(m_accepted)).add(on_host(m_bonus));
     return hash.add(on_host(m_status));
   }
+
+  /// What `lossless` noted of each rejected node.
+  ResultHash residual_sums() const { return ResultHash().add(on_host(m_sums)); }
 
  private:
   Matrix<const float, Memory> draft() const {
@@ -92,6 +106,18 @@ class TreesOnDevice {
   Kokkos::View<std::int64_t*, Memory> m_masses;
 };
 
+/// What the lossless rule decides and sums, in both ways.
+template <class Space>
+void add_lossless(GoldenResults& results, const Space& space, const Trees& trees,
+                  const std::string& name) {
+  for (const bool shared : {false, true}) {
+    const TreesOnDevice<Space> on(trees, space);
+    const char* const way = shared ? "shared sums" : "a team a tree";
+    results.add("verify_draft_trees" + name, on.lossless(shared), way);
+    results.add("verify_draft_trees/residual_sums" + name, on.residual_sums(), way);
+  }
+}
+
 /// What both rules say where every other token was chosen; the rows of these tokens, stored, say
 /// the same, unless a target row is none.
 template <class Space>
@@ -101,8 +127,11 @@ void add_chosen(GoldenResults& results, const Space& space, Trees trees, bool is
   const auto add = [&](const char* way) {
     results.add("batch_spec_verify/one_hot" + name,
                 TreesOnDevice<Space>(trees, space).by_seed_rule(), way);
-    results.add("verify_draft_trees/one_hot" + name, TreesOnDevice<Space>(trees, space).lossless(),
-                way);
+    results.add("verify_draft_trees/one_hot" + name,
+                TreesOnDevice<Space>(trees, space).lossless(false), way);
+    results.add("verify_draft_trees/one_hot" + name,
+                TreesOnDevice<Space>(trees, space).lossless(true),
+                std::string(way) + ", shared sums");
   };
   add("draft_row");
   trees.draft_row.clear();
@@ -152,11 +181,10 @@ void add_verifications(GoldenResults& results, const AnySpace& any) {
                 "/float32/" + std::to_string(vocabulary) + "/seed" + std::to_string(seed);
             results.add("batch_spec_verify" + name,
                         TreesOnDevice<Space>(trees, space).by_seed_rule());
-            results.add("verify_draft_trees" + name, TreesOnDevice<Space>(trees, space).lossless());
+            add_lossless(results, space, trees, name);
             add_chosen(results, space, trees, seed == 4, name);
             share_rows(trees);
-            results.add("verify_draft_trees/without_replacement" + name,
-                        TreesOnDevice<Space>(trees, space).lossless());
+            add_lossless(results, space, trees, "/without_replacement" + name);
           }
         }
       },

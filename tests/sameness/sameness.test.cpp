@@ -150,6 +150,7 @@ TEMPLATE_LIST_TEST_CASE("every space and number of threads gives the same bits",
   for (const auto& [rows, vocabulary] : {std::pair<std::int64_t, std::int64_t>{1, 50257},
                                          {1, 100},
                                          {2, 128256},
+                                         {5, 131101},
                                          {3, 4097},
                                          {9, 8193},
                                          {40, 5000}}) {
