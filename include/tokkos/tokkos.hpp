@@ -68,6 +68,7 @@
 #include <tokkos/request/generation_config.hpp>
 #include <tokkos/request/minimum_length.hpp>
 #include <tokkos/request/no_repeat_ngram.hpp>
+#include <tokkos/request/parameter_ranges.hpp>
 #include <tokkos/request/step_requests.hpp>
 #include <tokkos/request/token_context.hpp>
 #include <tokkos/request/token_history.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/batch/owned_view.hpp>
 
-#include <algorithm>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -18,7 +18,8 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry instance;
+  // Never destroyed: a program may finalize Kokkos at its exit, after the destructors of statics.
+  static Registry& instance = *std::make_unique<Registry>().release();
   return instance;
 }
 

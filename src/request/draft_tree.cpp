@@ -121,6 +121,23 @@ void validate(const DraftTree& tree, std::int64_t vocabulary, std::int64_t reque
   }
 }
 
+namespace {
+
+/// Names a link of the cycle that `node` is reached from: as many steps back as there are nodes end
+/// on it.
+[[noreturn]] void refuse_cycle(std::size_t node, std::span<const std::size_t> reached_from,
+                               std::span<const std::int32_t> first_child) {
+  std::size_t next = node;
+  for (std::size_t step = 0; step < reached_from.size(); ++step) next = reached_from[next];
+  const std::size_t i = reached_from[next];
+  const bool is_child = first_child[i] == static_cast<std::int64_t>(next);
+  throw Error(is_child ? "token_tree_first_child" : "token_tree_next_sibling",
+              static_cast<std::int64_t>(i), std::to_string(next),
+              "a link that leads to -1 in the end, not back to its node");
+}
+
+}  // namespace
+
 TokenTreeArrays flatten(std::span<const DraftTree> trees) {
   std::size_t nodes = trees.size();
   for (const DraftTree& tree : trees) nodes += tree.size();
@@ -165,6 +182,7 @@ void validate_token_trees(std::span<const TokenId> draft_tokens,
   // Each node may be reached once: as a root, as somebody's first child or as somebody's next
   // sibling.
   std::vector<bool> reached(nodes, false);
+  std::vector<std::size_t> reached_from(nodes);  // of nodes that are no roots
   const auto reach = [&](const char* field, std::size_t i, std::int32_t node) {
     if (node == -1) return;
     if (reached[static_cast<std::size_t>(node)]) {
@@ -172,6 +190,7 @@ void validate_token_trees(std::span<const TokenId> draft_tokens,
                   "a node that nothing else leads to");
     }
     reached[static_cast<std::size_t>(node)] = true;
+    reached_from[static_cast<std::size_t>(node)] = i;
   };
   for (std::size_t b = 0; b < parent_ptr.size(); ++b) {
     require_index("token_tree_parent_ptr", b, parent_ptr[b], 0, end, "a node");
@@ -197,10 +216,7 @@ void validate_token_trees(std::span<const TokenId> draft_tokens,
     }
   }
   for (std::size_t i = 0; i < nodes; ++i) {
-    if (!walked[i]) {
-      throw Error("token_tree_next_sibling", static_cast<std::int64_t>(i), to_text(next_sibling[i]),
-                  "links that end in -1, not a cycle");
-    }
+    if (!walked[i]) refuse_cycle(i, reached_from, first_child);
     if (!is_root[i]) require_index("draft_tokens", i, draft_tokens[i], 0, vocabulary, "a token");
   }
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -72,5 +73,6 @@ TEST_CASE("a request's default stream is the FNV-1a hash of its id") {
   CHECK(tokkos::request_stream("a") == 0xe40c292cu);
   CHECK(tokkos::request_stream("b") == 0xe70c2de5u);
   CHECK(tokkos::request_stream("foobar") == 0xbf9cf968u);
+  CHECK(tokkos::request_stream(std::string_view("\xff\0\0\x01", 4)) == 0xc48fb86du);
   CHECK(tokkos::request_stream("\xff") != tokkos::request_stream("\x7f"));
 }

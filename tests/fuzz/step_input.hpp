@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/random_step.hpp"
+#include "fuzz/fuzz_bytes.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tokkos::test {
+
+/// Most rows of a call of the harness.
+constexpr std::int64_t max_rows = 10;
+
+/// A step with some bad values.
+struct FuzzStep {
+  std::unique_ptr<RandomStep> step;
+  StoredAs stored_as = StoredAs::float32;
+  std::vector<float> logits;    ///< [rows, vocabulary]
+  std::vector<float> uniforms;  ///< [rows], or empty: Philox
+  bool draws = true;
+  bool truncates = false;
+  bool stores_mask = false;
+};
+
+FuzzStep make_fuzz_step(FuzzBytes& bytes);
+
+/// Whether everything that the step is given is as documented, looked at value by value.
+bool is_good(const FuzzStep& fuzz);
+
+}  // namespace tokkos::test

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fuzz/fuzz_bytes.hpp"
+#include "reference/verify_reference.hpp"
+
+#include <tokkos/request/draft_tree.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace tokkos::test {
+
+/// Arrays of trees as a kernel takes them, with some bad values.
+struct FuzzTrees {
+  VerifyCase data;
+  bool bad_values = false;   ///< probabilities or uniforms that are none
+  bool shared_rows = false;  ///< some node has the row of another
+};
+
+FuzzTrees make_fuzz_trees(FuzzBytes& bytes);
+
+/// Whether the arrays are trees, each node in one of them at most: worked out by walking from every
+/// node.
+bool are_trees(const VerifyCase& c);
+
+/// Whether no walk from one root comes upon a node that a walk from another comes upon too: what is
+/// kept for a node is then written by one tree.
+bool are_apart(const VerifyCase& c);
+
+/// Draft trees of requests, with some bad values.
+std::vector<DraftTree> make_draft_trees(FuzzBytes& bytes, int vocabulary, int most_nodes);
+
+/// Whether the tree has good tokens and parents that all lead to -1.
+bool is_draft_tree(const DraftTree& tree, int vocabulary);
+
+/// A row of probabilities: of a few kinds, some with zeros.
+void fill_row(FuzzBytes& bytes, std::span<float> row);
+
+}  // namespace tokkos::test
