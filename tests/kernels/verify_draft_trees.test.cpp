@@ -23,10 +23,6 @@ namespace {
 
 constexpr float largest_uniform = 1.0f - 0x1p-24f;
 
-LosslessOutcome outcome_of(const Verified& verified) {
-  return {verified.parent_ptr, verified.accepted, verified.bonus_tokens, verified.status};
-}
-
 /// A root with one child for `token`.
 VerifyCase one_child(std::vector<float> p, std::vector<float> q, std::int32_t token,
                      float uniform) {
