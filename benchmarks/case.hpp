@@ -7,8 +7,11 @@
 
 #include "inputs.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace tokkos::bench {
 
@@ -54,6 +57,28 @@ struct Case {
   double elements() const {
     return static_cast<double>(rows_count) * static_cast<double>(vocabulary);
   }
+};
+
+/// Copies of a case that do not fit any cache together: each time the next one is used, so that
+/// nothing of it is in a cache.
+template <LogitType Logit>
+class ColdCases {
+ public:
+  /// Enough copies for 512 MB, of which each use touches `bytes`.
+  ColdCases(Case<Logit> first, double bytes) {
+    m_cases.push_back(std::move(first));
+    while (bytes * static_cast<double>(m_cases.size()) < 512e6) {
+      m_cases.emplace_back(m_cases[0].rows_count, m_cases[0].vocabulary);
+      if (m_cases[0].probabilities.data() != nullptr) m_cases.back().with_probabilities();
+    }
+  }
+
+  const Case<Logit>& current() const { return m_cases[m_at]; }
+  void next() { m_at = (m_at + 1) % m_cases.size(); }
+
+ private:
+  std::vector<Case<Logit>> m_cases;
+  std::size_t m_at = 0;
 };
 
 /// An instance with one thread, where the execution space takes a number of threads.

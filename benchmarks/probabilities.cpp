@@ -15,7 +15,6 @@
 #include "case.hpp"
 #include "register.hpp"
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,9 +22,6 @@
 namespace tokkos::bench {
 
 namespace {
-
-/// More bytes than caches hold.
-constexpr double beyond_caches = 512e6;
 
 template <LogitType Logit>
 void softmax_of(const Case<Logit>& given, const Space& space = {}) {
@@ -78,16 +74,15 @@ void in_place(benchmark::State& state, Case<float> here) {
 }
 
 /// The same on other memory each time.
-void cold(benchmark::State& state, std::int64_t rows, std::int64_t vocabulary) {
-  std::vector<std::unique_ptr<Case<float>>> cases;
-  do {
-    cases.push_back(std::make_unique<Case<float>>(rows, vocabulary));
-    cases.back()->with_probabilities();
-  } while (bytes_of(*cases.back()) * static_cast<double>(cases.size()) < beyond_caches);
-  std::size_t at = 0;
-  const auto next = [&] { at = (at + 1) % cases.size(); };
-  const auto copy_one = [&] { copy_rows(Space(), cases[at]->logits, cases[at]->probabilities); };
-  run_timed(state, bytes_of(*cases[0]), {[&] { softmax_of(*cases[at]); }, next},
+void cold(benchmark::State& state, Case<float> first) {
+  first.with_probabilities();
+  const double bytes = bytes_of(first);
+  ColdCases<float> cases(std::move(first), bytes);
+  const auto next = [&] { cases.next(); };
+  const auto copy_one = [&] {
+    copy_rows(Space(), cases.current().logits, cases.current().probabilities);
+  };
+  run_timed(state, bytes, {[&] { softmax_of(cases.current()); }, next},
             {{"copy_ratio", false, {copy_one, next}}});
 }
 
@@ -114,7 +109,7 @@ void register_type() {
         register_timed(case_name("probabilities_in_place", type, n, v), n * v,
                        [=](benchmark::State& state) { in_place(state, Case<float>(n, v)); });
         register_timed(case_name("probabilities", type, n, v, "cold"), n * v,
-                       [=](benchmark::State& state) { cold(state, n, v); });
+                       [=](benchmark::State& state) { cold(state, Case<float>(n, v)); });
       }
     }
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // token/..., log_sum_exp/..., measure/...: what is made of the logits without writing
-// probabilities, beside reading the same bytes once.
+// probabilities, beside reading the same bytes once; `cold` takes other memory each time.
 
 #include <tokkos/kernels/draw.hpp>
 #include <tokkos/kernels/log_sum_exp.hpp>
@@ -14,6 +14,7 @@
 #include "register.hpp"
 
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tokkos::bench {
@@ -58,6 +59,17 @@ void without_probabilities(benchmark::State& state, Case<Logit> given, Output ou
   run_timed(state, given.elements() * sizeof(Logit), {[&] { run_once(given, output); }}, rivals);
 }
 
+/// The same on other memory each time.
+void cold(benchmark::State& state, Case<float> first, Output output) {
+  const double bytes = first.elements() * sizeof(float);
+  ColdCases<float> cases(std::move(first), bytes);
+  const Number maximum("tokkos::bench::maximum");
+  const auto next = [&] { cases.next(); };
+  const auto read_one = [&] { read_rows(Space(), cases.current().logits, maximum); };
+  run_timed(state, bytes, {[&] { run_once(cases.current(), output); }, next},
+            {{"read_ratio", false, {read_one, next}}});
+}
+
 template <LogitType Logit>
 void register_type() {
   for (const std::int64_t v : vocabularies) {
@@ -67,6 +79,10 @@ void register_type() {
                        [=](benchmark::State& state) {
                          without_probabilities(state, Case<Logit>(n, v), output);
                        });
+        if constexpr (std::is_same_v<Logit, float>) {
+          register_timed(case_name(operation, type_name<Logit>(), n, v, "cold"), n * v,
+                         [=](benchmark::State& state) { cold(state, Case<float>(n, v), output); });
+        }
       };
       add("token", Output::token);
       add("log_sum_exp", Output::log_sum_exp);

@@ -10,6 +10,13 @@ NAMES, ROW = 565, 26  # of the bars: where their names end, and from one to the 
 COLOURS = ["#0b525b", "#1982c4", "#6a4c93", "#ff595e", "#ff924c", "#8ac926", "#444444"]
 
 
+def machine_of(report):
+    """What a report was measured on; older ones name the length of vectors with the machine."""
+    machine = report["context"]["machine"]
+    bits = f"{report['context']['vector_bits']}-bit vectors"
+    return machine if bits in machine else f"{machine}, {bits}"
+
+
 class Picture:
     """An SVG picture with a title that names the machine."""
 
@@ -77,7 +84,7 @@ def draw_growth(report, path, threads):
         by_vocabulary.setdefault(f"V = {vocabulary}", {})[int(rows)] = speed
         by_rows.setdefault(f"n = {rows}", {})[int(vocabulary)] = speed
     some = {name: by_rows[name] for name in list(by_rows)[::2] + list(by_rows)[-1:]}
-    machine = f"{report['context']['machine']}; {threads} threads used"
+    machine = f"{machine_of(report)}; {threads} threads used"
     title = "Probabilities, float32: GB/s read and written"
     lines(path.with_name(path.stem + "-rows.svg"), title, machine, "rows", by_vocabulary)
     lines(path.with_name(path.stem + "-vocabulary.svg"), title, machine, "vocabulary", some)
@@ -91,7 +98,7 @@ def draw_ratios(report, path):
     ]
     panels = [(title, bars_of(report, ending)) for ending, title in panels]
     height = TOP + sum(ROW * (len(bars) + 2) for _, bars in panels)
-    picture = Picture("Benchmarks against what they are compared with", report["context"]["machine"], height)
+    picture = Picture("Benchmarks against what they are compared with", machine_of(report), height)
     y = TOP
     for title, bars in panels:
         picture.text(20, y + 18, title, 'font-weight="bold"')

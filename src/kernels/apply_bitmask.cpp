@@ -31,6 +31,7 @@ struct MaskChunks {
   /// Masks `width` logits by the bits of `allowed`.
   template <int width>
   KOKKOS_FORCEINLINE_FUNCTION static void mask(Logit* x, std::uint32_t allowed, Logit masked) {
+    // hot loop
     for (int j = 0; j < width; ++j) x[j] = (allowed >> j) & 1u ? x[j] : masked;
   }
 

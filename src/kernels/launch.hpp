@@ -18,10 +18,13 @@ template <class ExecutionSpace>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
 
-/// Whether a host's threads take whole rows: only if that keeps all of them busy to the end. Else
-/// they share rows by chunk.
-inline bool takes_whole_rows(std::int64_t rows, std::int64_t threads) {
-  return rows >= 4 * threads || (rows > 0 && rows % threads == 0);
+/// Whether a host's threads take whole rows: if that keeps them about as busy as sharing rows by
+/// chunk. Sharing costs two launches more, about the time of `launches` chunks.
+inline bool takes_whole_rows(std::int64_t rows, std::int64_t chunks, std::int64_t threads) {
+  constexpr std::int64_t launches = 4;
+  const std::int64_t whole = (rows + threads - 1) / threads * chunks;
+  const std::int64_t shared = (rows * chunks + threads - 1) / threads;
+  return rows >= 4 * threads || whole - shared <= launches;
 }
 
 /// Runs `functor(i)` for i in [begin, end), which are some of `entries`. A functor may offer

@@ -16,16 +16,12 @@
 #include <cstdint>
 
 // How the logits of a chunk are loaded: masked, and with their maximum. On a host one thread loads
-// a chunk in loops of fixed length that vectorize, on a device each thread of a team loads four
-// tokens at a time, next to those of its neighbours.
+// a chunk in loops of fixed length that vectorize, on a device each thread of a team loads 16 bytes
+// at a time, next to those of its neighbours.
 
 namespace tokkos {
 
 inline constexpr float negative_infinity = -__builtin_huge_valf();
-
-/// Tokens that a team member takes at a time.
-template <class ExecutionSpace>
-inline constexpr int load_width = runs_on_host<ExecutionSpace> ? chunk_size : 4;
 
 /// A logit that masks is -infinity from here on.
 KOKKOS_FORCEINLINE_FUNCTION float unmasked(float logit) {
@@ -72,25 +68,33 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_chunk(const ChunkSource<Logit>& source,
   }
 }
 
-/// The same for the four tokens from `first` on: what a thread of a device loads at a time.
+/// The same for the tokens from `first` on that a thread of a device loads in one access: as many
+/// as 16 bytes hold. Their logits end in x.
 template <LogitType Logit>
-KOKKOS_FORCEINLINE_FUNCTION Four<float> four_logits(const ChunkSource<Logit>& source, int first) {
-  const std::uint32_t allowed = source.template allowed<4>(first);
+inline constexpr int load_width = 16 / sizeof(Logit);
+
+template <LogitType Logit>
+KOKKOS_FORCEINLINE_FUNCTION void fill_load(const ChunkSource<Logit>& source, int first,
+                                           float (&x)[load_width<Logit>]) {
+  constexpr int width = load_width<Logit>;
+  struct alignas(16) Load {
+    Logit values[width];
+  };
+  const std::uint32_t allowed = source.template allowed<width>(first);
   const Logit* logits = source.logits + first;
-  Four<float> x;
-  for (float& value : x.values) value = negative_infinity;
-  if (allowed == 0) return x;
-  if (first + 4 <= source.size && may_hold_four(source.logits)) {
-    const Four<Logit> loaded = load_four(logits);
-    for (int j = 0; j < 4; ++j) {
-      if ((allowed >> j) & 1u) x.values[j] = unmasked(widen(loaded.values[j]));
+  for (float& value : x) value = negative_infinity;
+  if (allowed == 0) return;
+  if (first + width <= source.size &&
+      reinterpret_cast<std::uintptr_t>(logits) % alignof(Load) == 0) {
+    const Load load = *reinterpret_cast<const Load*>(logits);
+    for (int j = 0; j < width; ++j) {
+      if ((allowed >> j) & 1u) x[j] = unmasked(widen(load.values[j]));
     }
   } else {
-    for (int j = 0; j < 4; ++j) {
-      if ((allowed >> j) & 1u) x.values[j] = unmasked(widen(logits[j]));
+    for (int j = 0; j < width; ++j) {
+      if ((allowed >> j) & 1u) x[j] = unmasked(widen(logits[j]));
     }
   }
-  return x;
 }
 
 /// The largest of some logits, and whether one of them is NaN or -FLT_MAX.
@@ -189,10 +193,12 @@ KOKKOS_FUNCTION float load_chunk(const Team& team, const ChunkSource<Logit>& sou
       }
     }
   } else {
-    for (int j = 4 * team.team_rank(); j < chunk_size; j += 4 * team.team_size()) {
-      const Four<float> four = four_logits(source, j);
-      store_four(x + j, four);
-      add(range_of<4>(four.values));
+    constexpr int width = load_width<Logit>;
+    for (int j = width * team.team_rank(); j < chunk_size; j += width * team.team_size()) {
+      alignas(16) float values[width];
+      fill_load(source, j, values);
+      for (int k = 0; k < width; k += 4) store_four(x + j + k, load_four(values + k));
+      add(range_of<width>(values));
     }
   }
   team.team_reduce(Kokkos::Max<float>(maximum));

@@ -83,7 +83,7 @@ void measure(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
   const std::int64_t chunks = chunk_count(rows.active());
   const SumRows<ExecutionSpace, Logit> sum{rows, measures, row_status};
   if constexpr (runs_on_host<ExecutionSpace>) {
-    if (takes_whole_rows(n, space.concurrency())) {
+    if (takes_whole_rows(n, chunks, space.concurrency())) {
       launch_teams("tokkos::measure::whole_rows", space, n, 1, chunk_scratch,
                    MeasureRows<ExecutionSpace, Logit>{sum, chunks});
       return;

@@ -47,7 +47,7 @@ KOKKOS_FORCEINLINE_FUNCTION float probability(float weight, float factor, float 
 template <class ExecutionSpace, class Team>
 KOKKOS_FUNCTION void scale_chunk(const Team& team, const float* e, float* out, float factor,
                                  ChunkRoom room) {
-  constexpr int width = load_width<ExecutionSpace>;
+  constexpr int width = runs_on_host<ExecutionSpace> ? chunk_size : 4;
   const int active = factor > 0.0f ? room.active : 0;
   const float least = least_weight(factor);
   const bool by_four = !runs_on_host<ExecutionSpace> && may_hold_four(out) && may_hold_four(e);

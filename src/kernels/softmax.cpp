@@ -169,7 +169,7 @@ void softmax(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execut
     const std::int64_t n = rows.rows();
     const std::int64_t chunks = chunk_count(rows.active());
     const std::int64_t places = chunk_count(rows.vocabulary());
-    if (takes_whole_rows(n, space.concurrency())) {
+    if (takes_whole_rows(n, chunks, space.concurrency())) {
       const Kept kept = kept_weights(rows, probabilities);
       launch_teams("tokkos::softmax::rows", space, n, 1,
                    scratch_of_chunks(kept == Kept::in_output ? 1 : chunks),

@@ -103,9 +103,11 @@ TEMPLATE_TEST_CASE("every way to load a chunk gives the logits that semantics na
         check_range(wanted, range_of<chunk_size>(x.data()));
 
         int wrong = 0;
-        for (int j = 0; j < chunk_size; j += 4) {
-          const Four<float> four = four_logits(source, j);
-          wrong += std::equal(four.values, four.values + 4, wanted.begin() + j, same) ? 0 : 1;
+        constexpr int width = load_width<TestType>;
+        for (int j = 0; j < chunk_size; j += width) {
+          float loaded[width];
+          fill_load(source, j, loaded);
+          wrong += std::equal(loaded, loaded + width, wanted.begin() + j, same) ? 0 : 1;
         }
         CHECK(wrong == 0);
 

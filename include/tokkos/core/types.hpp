@@ -5,7 +5,9 @@
 #include <cfloat>
 #include <cstdint>
 
-#ifdef __FAST_MATH__
+// A single flag of fast-math is as bad as all of them.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "Tokkos promises the same bits everywhere: compile it without fast-math"
 #endif
 
