@@ -66,6 +66,8 @@
 #include <tokkos/request/draft_tree.hpp>
 #include <tokkos/request/edit_hook.hpp>
 #include <tokkos/request/generation_config.hpp>
+#include <tokkos/request/index_span.hpp>
+#include <tokkos/request/linked_draft_trees.hpp>
 #include <tokkos/request/minimum_length.hpp>
 #include <tokkos/request/no_repeat_ngram.hpp>
 #include <tokkos/request/parameter_ranges.hpp>

@@ -36,7 +36,7 @@ void check_probabilities(const char* field, const Matrix<Logit, Space>& logits,
                static_cast<std::int64_t>(logits.extent(1)));
   LogitRows<Logit, Space> in_place;
   in_place.logits = logits;
-  check_overlap(in_place, probabilities);
+  check_overlap(in_place, probabilities, field);
 }
 
 /// Checks a list of the most likely tokens, which is given whole or not at all.

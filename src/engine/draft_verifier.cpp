@@ -204,13 +204,21 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify_greedy(
                m_vocab_size);
   const TracedStage stage_of_trace(m_trace_recorder, "draft verification", request_ids);
   if (trees.empty()) return {};
-  const StagedTrees staged = stage_trees(trees, std::move(arrays), 0);
+  const std::size_t nodes = arrays.draft_tokens.size();
+  const bool shared = shares_rows(m_space, static_cast<std::int64_t>(nodes), m_vocab_size);
+  const auto chunks = static_cast<std::size_t>(chunk_count(m_vocab_size));
+  const std::size_t maxima = shared ? nodes * chunks : 0;
+  const StagedTrees staged = stage_trees(
+      trees, std::move(arrays), Staging<ExecutionSpace>::template room<std::int64_t>(maxima));
   m_staging.upload(m_space);
+  const auto chunk_maxima = m_staging.template add<std::int64_t>(maxima);  // scratch
   LogitRows<Logit, memory_space> rows;
   rows.logits = logits;
-  tokkos::verify_greedy(
-      m_space, rows, m_staging.on_device(staged.draft_tokens), staged.on_device(m_staging),
-      {staged.result(m_staging, 1), staged.result(m_staging, 2), staged.result(m_staging, 3)});
+  GreedyTrees<memory_space> result{staged.result(m_staging, 1), staged.result(m_staging, 2),
+                                   staged.result(m_staging, 3)};
+  if (shared) result.chunk_maxima = m_staging.on_device(chunk_maxima, chunks);
+  tokkos::verify_greedy(m_space, rows, m_staging.on_device(staged.draft_tokens),
+                        staged.on_device(m_staging), result);
   return collect(trees, staged);
 }
 

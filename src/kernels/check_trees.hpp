@@ -74,6 +74,16 @@ NamedRange range_of(const char* name, const IndexVector<Space>& numbers) {
   return NamedRange::of(name, numbers.narrow());
 }
 
+/// The links of trees, and the tokens of their nodes.
+template <class Space>
+std::array<NamedRange, 4> ranges_of_links(const IndexVector<Space>& draft_tokens,
+                                          const TokenTrees<Space>& trees) {
+  return {range_of("draft_tokens", draft_tokens),
+          range_of("token_tree_first_child", trees.first_child),
+          range_of("token_tree_next_sibling", trees.next_sibling),
+          range_of("tree_begin", trees.tree_begin)};
+}
+
 /// What a verification reads and never writes, the target's rows aside.
 template <class Space>
 std::array<NamedRange, 7> ranges_of_drafts(const Matrix<const float, Space>& draft_probs,
@@ -81,13 +91,10 @@ std::array<NamedRange, 7> ranges_of_drafts(const Matrix<const float, Space>& dra
                                            const IndexVector<Space>& draft_tokens,
                                            const TokenTrees<Space>& trees,
                                            const Vector<const float, Space>& uniforms) {
-  return {NamedRange::of("draft_probs", draft_probs),
-          range_of("draft_row", draft_row),
-          range_of("draft_tokens", draft_tokens),
-          range_of("token_tree_first_child", trees.first_child),
-          range_of("token_tree_next_sibling", trees.next_sibling),
-          range_of("tree_begin", trees.tree_begin),
-          NamedRange::of("uniform_samples", uniforms)};
+  return joined(
+      std::array{NamedRange::of("draft_probs", draft_probs), range_of("draft_row", draft_row),
+                 NamedRange::of("uniform_samples", uniforms)},
+      ranges_of_links(draft_tokens, trees));
 }
 
 }  // namespace tokkos

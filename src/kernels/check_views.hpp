@@ -9,8 +9,9 @@
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/chunk.hpp>
 
+#include "kernels/named_range.hpp"
+
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 
@@ -112,27 +113,18 @@ void check_measures(const RowMeasures<Space>& measures, std::int64_t rows,
   check_vector("measures.row_mass", measures.row_mass, rows);
 }
 
-/// Whether the address ranges of two matrices meet; rows that interleave count as overlapping.
-template <class T, class U, class Space>
-bool overlap(const Matrix<T, Space>& a, const Matrix<U, Space>& b) {
-  if (a.extent(0) == 0 || b.extent(0) == 0) return false;
-  const std::less<const void*> before;
-  const auto end = [](const auto& view) -> const void* {
-    return view.data() + (view.extent(0) - 1) * view.stride(0) + view.extent(1);
-  };
-  return before(a.data(), end(b)) && before(b.data(), end(a));
-}
-
 /// Throws unless `out` [n, V] is exactly the logits, row by row, or shares no memory with them.
+/// Rows of one array that lie side by side, as columns of it, share none.
 template <LogitType Logit, class Space>
-void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& out) {
-  if (!overlap(rows.logits, out)) return;
+void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Space>& out,
+                   const char* name = "probabilities") {
+  if (!NamedRange::of("the logits", rows.logits).meets(NamedRange::of(name, out))) return;
   const void* logits = rows.logits.data();
   const bool in_place = sizeof(Logit) == sizeof(float) && logits == out.data() &&
                         (out.extent(0) == 1 || out.stride(0) == rows.logits.stride(0)) &&
                         rows.row_index.data() == nullptr;
   if (!in_place) {
-    throw Error("probabilities", std::nullopt, "a View that overlaps the logits",
+    throw Error(name, std::nullopt, "a View that overlaps the logits",
                 "exactly the float32 logits (in place, without row_index) or separate memory");
   }
 }

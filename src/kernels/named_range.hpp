@@ -26,6 +26,7 @@ struct NamedRange {
   std::uintptr_t end = 0;
   std::uintptr_t row = 0;     ///< bytes of a row
   std::uintptr_t stride = 0;  ///< bytes from a row to the next
+  bool repeats = false;       ///< whether all of several rows are the same memory
 
   template <class T, class Space>
   static NamedRange of(const char* name, const Vector<T, Space>& view) {
@@ -55,12 +56,17 @@ struct NamedRange {
     if (data == nullptr || rows == 0 || columns == 0) return {name};
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     const std::size_t last = rows == 1 ? 0 : (rows - 1) * stride;
-    return {name, begin, begin + (last + columns) * sizeof(T), columns * sizeof(T),
-            rows == 1 ? 0 : stride * sizeof(T)};
+    return {name,
+            begin,
+            begin + (last + columns) * sizeof(T),
+            columns * sizeof(T),
+            rows == 1 ? 0 : stride * sizeof(T),
+            rows > 1 && stride == 0};
   }
 };
 
-/// Throws if an output shares memory with another one, or with anything that is read.
+/// Throws if an output shares memory with another one, with anything that is read, or, row upon
+/// row, with itself.
 inline void check_apart(std::span<const NamedRange> outputs,
                         std::initializer_list<std::span<const NamedRange>> inputs) {
   const auto refuse = [](const NamedRange& range, const NamedRange& other) {
@@ -68,6 +74,10 @@ inline void check_apart(std::span<const NamedRange> outputs,
                 "separate memory");
   };
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].repeats) {
+      throw Error(std::string(outputs[i].name) + ".stride", 0, "0",
+                  "at least 1: every row has memory of its own");
+    }
     for (const auto& ranges : inputs) {
       for (const NamedRange& read : ranges) {
         if (outputs[i].meets(read)) refuse(outputs[i], read);

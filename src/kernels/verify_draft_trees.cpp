@@ -132,7 +132,10 @@ void verify_draft_trees(const ExecutionSpace& space,
   const std::int64_t chunks = chunk_count(vocabulary);
   if (shared) {
     check_vector("paused", result.paused, batch);
-    check_matrix("chunk_masses", result.chunk_masses, batch, shared_sums * chunks);
+    const auto columns = static_cast<std::int64_t>(result.chunk_masses.extent(1));
+    require(columns >= chunks && columns % chunks == 0, "chunk_masses.extent", 1, columns,
+            "a multiple of the number of chunks, not 0");
+    check_matrix("chunk_masses", result.chunk_masses, batch, columns);
     require(batch * chunks <= std::numeric_limits<int>::max(), "trees x chunks", std::nullopt,
             batch * chunks, "at most 2147483647 in one launch");
   }
@@ -152,8 +155,10 @@ void verify_draft_trees(const ExecutionSpace& space,
       row_scratch + (distributions.without_replacement ? chunk_scratch : std::size_t{0});
   WalkTrees<ExecutionSpace> walk{distributions, trees, result};
   // A chain has one rejection at most; then comes the draw.
-  const int shared_rounds = !shared ? 0 : trees.first_child.is_given() ? shared_sums : 2;
-  for (walk.may_pause = true; walk.made < shared_rounds; ++walk.made) {
+  const std::int64_t rounds =
+      shared ? static_cast<std::int64_t>(result.chunk_masses.extent(1)) / chunks : 0;
+  const std::int64_t most = trees.first_child.is_given() ? rounds : 2;
+  for (walk.may_pause = true; walk.made < rounds && walk.made < most; ++walk.made) {
     launch_teams("tokkos::verify_draft_trees::walk", space, batch, chunk_team, scratch, walk);
     launch_teams("tokkos::verify_draft_trees::sums", space, batch * chunks, chunk_team, scratch,
                  SumChunk<ExecutionSpace>{walk, chunks});

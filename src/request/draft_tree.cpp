@@ -40,6 +40,22 @@ void require_no_cycle(std::span<const std::int32_t> parents) {
   }
 }
 
+/// Throws unless every node stands in the order once.
+void require_permutation(std::span<const std::int32_t> order, std::size_t nodes) {
+  if (order.size() != nodes) {
+    throw Error("trial_order.size", std::nullopt, std::to_string(order.size()),
+                "0, or the number of draft tokens, " + std::to_string(nodes));
+  }
+  std::vector<bool> seen(nodes, false);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    require_index("trial_order", i, order[i], 0, static_cast<std::int64_t>(nodes), "a node");
+    const auto node = static_cast<std::size_t>(order[i]);
+    require(!seen[node], "trial_order", static_cast<std::int64_t>(i), order[i],
+            "a node that does not stand there already");
+    seen[node] = true;
+  }
+}
+
 void validate(const DraftTree& tree, std::int64_t vocabulary) {
   const std::size_t nodes = tree.size();
   if (tree.parents.size() != nodes) {
@@ -54,6 +70,7 @@ void validate(const DraftTree& tree, std::int64_t vocabulary) {
     parents_first = parents_first && tree.parents[i] < static_cast<std::int64_t>(i);
   }
   if (!parents_first) require_no_cycle(tree.parents);
+  if (!tree.trial_order.empty()) require_permutation(tree.trial_order, nodes);
 }
 
 }  // namespace
@@ -148,8 +165,10 @@ TokenTreeArrays flatten(std::span<const DraftTree> trees) {
   std::int32_t root = 0;
   for (const DraftTree& tree : trees) {
     arrays.root.push_back(root);
-    // From the last node to the first, each goes to the front of its parent's children.
-    for (std::size_t i = tree.size(); i-- > 0;) {
+    // From the last one tried to the first, each goes to the front of its parent's children.
+    for (std::size_t tried = tree.size(); tried-- > 0;) {
+      const std::size_t i =
+          tree.trial_order.empty() ? tried : static_cast<std::size_t>(tree.trial_order[tried]);
       const auto node = static_cast<std::size_t>(root) + 1 + i;
       const auto parent = static_cast<std::size_t>(root + 1 + tree.parents[i]);
       arrays.draft_tokens[node] = tree.token_ids[i];

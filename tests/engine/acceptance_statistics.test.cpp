@@ -24,42 +24,6 @@ constexpr int vocabulary = 14;
 template <class ExecutionSpace>
 using Rows = Guarded<float, MemoryOf<ExecutionSpace>>;
 
-/// The reference's walk once more, for what it tries and accepts at each depth.
-AcceptanceStatistics counted(const DraftBatch& batch, const LosslessOutcome& outcome) {
-  AcceptanceStatistics counts;
-  const VerifyCase& c = batch.reference;
-  for (int b = 0; b < c.batch(); ++b) {
-    ++counts.trees;
-    std::vector<int> path;  // the last accepted node, its parent, ..., the root
-    for (int node = outcome.last_accepted[b]; node != c.roots[b];) {
-      path.insert(path.begin(), node);
-      int parent = c.roots[b];
-      const auto is_child_of = [&](int p) {
-        for (int s = c.first_child[p]; s != -1; s = c.next_sibling[s]) {
-          if (s == node) return true;
-        }
-        return false;
-      };
-      while (!is_child_of(parent)) ++parent;
-      node = parent;
-    }
-    int parent = c.roots[b];
-    for (std::size_t depth = 0; depth <= path.size(); ++depth) {
-      for (int s = c.first_child[parent]; s != -1; s = c.next_sibling[s]) {
-        counts.tried.resize(std::max(counts.tried.size(), depth + 1));
-        counts.accepted.resize(counts.tried.size());
-        ++counts.tried[depth];
-        if (depth < path.size() && s == path[depth]) {
-          ++counts.accepted[depth];
-          break;
-        }
-      }
-      if (depth < path.size()) parent = path[depth];
-    }
-  }
-  return counts;
-}
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a verifier counts what was tried and accepted at each depth", "[engine]",
@@ -88,6 +52,16 @@ TEMPLATE_LIST_TEST_CASE("a verifier counts what was tried and accepted at each d
   CHECK(verifier.statistics().trees == expected.trees);
   verifier.reset_statistics();
   CHECK(verifier.statistics().tried.empty());
+}
+
+TEST_CASE("siblings count as tried in the order in which they are tried", "[engine]") {
+  const DraftTree tree{{1, 2, 3, 4}, {-1, -1, -1, 1}, {2, 1, 3, 0}};
+  AcceptanceStatistics counts;
+  counts.add(tree, std::vector<std::int32_t>{1});
+  CHECK(counts.tried == std::vector<std::int64_t>{2, 1});
+  CHECK(counts.accepted == std::vector<std::int64_t>{1, 0});
+  counts.add(tree, std::vector<std::int32_t>{0});
+  CHECK(counts.tried == std::vector<std::int64_t>{5, 1});
 }
 
 TEST_CASE("nodes behind bad data do not count as tried", "[engine]") {

@@ -9,8 +9,10 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "backends.hpp"
@@ -108,6 +110,25 @@ TEMPLATE_LIST_TEST_CASE("a verifier refuses rows of nodes that do not exist", "[
   }
   CHECK(error_of([&] { call({0, 1}); }).names("row_of_node"));
   CHECK(error_of([&] { call({}); }).names("draft_probs"));  // 2 rows for 3 nodes
+}
+
+TEMPLATE_LIST_TEST_CASE("a long row is followed by all threads as by one", "[engine]",
+                        ExecutionSpaces) {
+  constexpr std::size_t long_row = 20000;
+  std::vector<float> values(2 * long_row, -1.0f);
+  values[long_row - 2] = values[long_row - 1] = 2.0f;
+  values[long_row + 5000] = 2.0f;
+  DraftVerifier<TestType> verifier(TestType(), 2, long_row);
+  const Guarded<float, MemoryOf<TestType>> one(1, long_row, 0, std::span(values).first(long_row)),
+      two(2, long_row, 0, values);
+  const std::vector<DraftTree> none(1), chain{{{19998}, {-1}}};
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto bonus = verifier.template verify_greedy<float>(one.matrix(), none);
+    CHECK(bonus[0].tokens == std::vector<TokenId>{19998});
+    const auto accepted = verifier.template verify_greedy<float>(two.matrix(), chain);
+    CHECK(accepted[0].tokens == std::vector<TokenId>{19998, 5000});
+    CHECK(accepted[0].status == 0);
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("a verifier follows the argmax of logits", "[engine]", Backends) {

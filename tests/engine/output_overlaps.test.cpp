@@ -72,6 +72,15 @@ TEMPLATE_LIST_TEST_CASE("outputs inside the logits or inside each other are refu
   CHECK(refused(outputs) == "row_status" + in_logits);
 
   outputs = given;
+  outputs.truncated_probabilities = rows_at<float, Space>(logits + 1, vocabulary);
+  CHECK(refused(outputs) == "truncated_probabilities" + in_logits);
+  outputs.probabilities = outputs.truncated_probabilities;
+  CHECK(refused(outputs) == "probabilities" + in_logits);
+  outputs = given;
+  outputs.logprobs = Vector<float, Space>(outputs.logprobs.data(), Kokkos::LayoutStride(rows, 0));
+  CHECK(refused(outputs) == "logprobs.stride: 0");
+
+  outputs = given;
   outputs.logprobs = outputs.raw_logprobs;
   CHECK(refused(outputs) == "logprobs: a View that overlaps raw_logprobs");
   outputs = given;

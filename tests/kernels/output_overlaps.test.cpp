@@ -26,7 +26,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -290,6 +292,84 @@ TEMPLATE_LIST_TEST_CASE("columns of one array are apart", "", ExecutionSpaces) {
   const auto expected = a.tokens.values();
   const auto drawn = both.values();
   for (std::size_t i = 0; i < rows; ++i) CHECK(drawn[2 * i] == expected[i]);
+}
+
+TEMPLATE_LIST_TEST_CASE("probabilities may lie beside the logits, as columns of one array", "",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  const TestType space;
+  const std::vector<float> values = RandomValues(9).logits(rows * vocabulary, 3.0f);
+  std::vector<float> both(rows * 2 * vocabulary, 7.0f);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    both[(i / vocabulary) * 2 * vocabulary + i % vocabulary] = values[i];
+  }
+  const std::vector<float> one{1.0f};
+  const Guarded<float, Memory> temperature{std::span(one)};
+  const auto columns = [](const Guarded<float, Memory>& array, std::size_t first,
+                          std::size_t stride) {
+    return Matrix<float, Memory>(array.matrix().data() + first,
+                                 Kokkos::LayoutStride(rows, stride, vocabulary, 1));
+  };
+  Workspace<Memory> workspace(rows, vocabulary);
+  const auto softmax_of = [&](const Guarded<float, Memory>& array, const auto& out) {
+    LogitRows<float, Memory> given;
+    given.logits = columns(array, 0, 2 * vocabulary);
+    given.temperature = temperature.vector();
+    const auto measures = workspace.measures(rows);
+    softmax(space, given, measures, out);
+    measure(space, given, measures);
+    normalize(space, given, measures, out);
+    space.fence("tokkos::test::columns");
+  };
+  Guarded<float, Memory> wide(rows, 2 * vocabulary, 0, both), apart(rows, vocabulary, 0, {});
+  softmax_of(wide, apart.matrix());
+  softmax_of(wide, columns(wide, vocabulary, 2 * vocabulary));
+  const auto beside = wide.values();
+  const auto expected = apart.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t place = (i / vocabulary) * 2 * vocabulary + i % vocabulary;
+    CHECK(beside[place] == values[i]);
+    CHECK(beside[place + vocabulary] == expected[i]);
+  }
+  // One column that is both's, on either side, and rows at another distance.
+  Guarded<float, Memory> narrow(rows, 2 * vocabulary, 0, both);
+  for (const auto& [first, stride] :
+       {std::pair{vocabulary - 1, 2 * vocabulary}, std::pair{vocabulary + 1, 2 * vocabulary},
+        std::pair{vocabulary, vocabulary}, std::pair{vocabulary, 2 * vocabulary + 1}}) {
+    CAPTURE(first, stride);
+    const Complaint error = error_of([&] { softmax_of(narrow, columns(narrow, first, stride)); });
+    CHECK(error.field + ": " + error.value == "probabilities" + in_logits);
+  }
+  CHECK(narrow.values() == both);
+}
+
+TEMPLATE_LIST_TEST_CASE("outputs of which all rows are one place are refused", "",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  Arguments<TestType> a;
+  const auto before = a.memory();
+  const auto repeated = [](const auto& vector) {
+    return std::remove_cvref_t<decltype(vector)>(vector.data(), Kokkos::LayoutStride(rows, 0));
+  };
+  const auto refused = [](const auto& call, const std::string& field) {
+    const Complaint error = error_of(call);
+    CHECK(error.field == field + ".stride");
+    CHECK(error.index == 0);
+    CHECK(error.value == "0");
+  };
+  const auto tokens = a.tokens.vector(), status = a.status.vector();
+  const auto& rows_given = a.device.rows;
+  const auto& measures = a.device.measures;
+  refused([&] { argmax(a.space, rows_given, measures, repeated(tokens)); }, "tokens");
+  refused([&] { draw(a.space, rows_given, measures, a.drawn_by, tokens, repeated(status)); },
+          "row_status");
+  refused([&] { log_sum_exp(a.space, rows_given, measures, repeated(a.result.vector())); },
+          "result");
+  CHECK(a.memory() == before);
+  // What is read may be one number for all rows.
+  const Vector<const float, Memory> same = repeated(a.uniforms.vector());
+  CHECK_NOTHROW(draw(a.space, rows_given, measures, same, tokens, status));
+  a.space.fence("tokkos::test::drawn");
 }
 
 }  // namespace tokkos::test

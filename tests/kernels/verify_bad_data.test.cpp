@@ -26,6 +26,7 @@ namespace tokkos::test {
 namespace {
 
 constexpr int vocabulary = 40;
+constexpr int by_seed_rule = -1;  // instead of a number of shared sums
 constexpr float largest_uniform = 1.0f - 0x1p-24f;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -223,12 +224,43 @@ TEMPLATE_LIST_TEST_CASE("trees that wrongly share nodes end within the arrays", 
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("trees that wrongly share nodes change no other tree", "[verify]",
+                        ExecutionSpaces) {
+  const int sums = GENERATE(by_seed_rule, 0, shared_sums);
+  const bool lossless = sums != by_seed_rule;
+  const Verified good = run<TestType>(Fixture().data, lossless);
+  Fixture fixture;
+  SECTION("a child of two trees") {
+    fixture.data.first_child[fixture.b] = fixture.data.roots[3] + 1;
+    fixture.reject(fixture.a), fixture.accept(fixture.b);
+  }
+  SECTION("one tree as a child of another") {
+    fixture.data.first_child[fixture.root] = fixture.data.roots[3];
+  }
+  SECTION("one tree twice") {
+    fixture.data.roots[3] = fixture.root;
+  }
+  VerifyCaseOnDevice<TestType> on_device(fixture.data, 4);
+  const Verified verified = lossless ? on_device.verify(TestType(), on_device.trees(), sums)
+                                     : on_device.by_seed_rule(TestType());
+  CHECK(verified.guards_intact);
+  for (const std::size_t b : {0, 1, 4}) {
+    CHECK(verified.parent_ptr[b] == good.parent_ptr[b]);
+    CHECK(verified.status[b] == good.status[b]);
+    if (lossless) CHECK(verified.bonus_tokens[b] == good.bonus_tokens[b]);
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("a draft outside the vocabulary counts as if it were not there", "[verify]",
                         ExecutionSpaces) {
   Fixture with, without;
   with.data.draft_tokens[with.a] = vocabulary;
   without.data.first_child[without.root] = without.b;
-  for (Fixture* f : {&with, &without}) f->reject(f->b);
+  const float u = GENERATE(0.0f, 0.25f, 0.5f, 0.75f);
+  for (Fixture* f : {&with, &without}) {
+    f->reject(f->b);
+    f->data.bonus_uniforms.assign(5, u);
+  }
   const Verified verified = run<TestType>(with.data, true);
   const Verified expected = run<TestType>(without.data, true);
   CHECK(verified.bonus_tokens == expected.bonus_tokens);
@@ -271,6 +303,29 @@ TEMPLATE_LIST_TEST_CASE("a cycle ends after a bounded number of steps", "[verify
     CHECK(verified.accepted[Fixture::tree] == (of_children ? 20 : 0));
   }
   check_neighbours(verified, good, lossless);
+}
+
+TEMPLATE_LIST_TEST_CASE("a cycle ends after as many steps where the walk waited for sums",
+                        "[verify]", ExecutionSpaces) {
+  // root -> a -> {b, c}, c -> a: b is rejected in every round, by a sum.
+  Fixture fixture;
+  VerifyCase& data = fixture.data;
+  data.next_sibling[fixture.a] = -1;
+  data.first_child[fixture.a] = fixture.b;
+  data.next_sibling[fixture.b] = fixture.c;
+  data.first_child[fixture.c] = fixture.a;
+  fixture.accept(fixture.a), fixture.accept(fixture.c);
+  data.model_row(fixture.a)[data.draft_tokens[fixture.b]] = 0;
+  data.uniforms[fixture.b] = largest_uniform;
+  std::ranges::fill(data.draft_row(fixture.b), 0.0f);
+  data.draft_row(fixture.b)[data.draft_tokens[fixture.b]] = 1.0f;
+  VerifyCaseOnDevice<TestType> on_device(data);
+  const Verified verified =
+      on_device.lossless(TestType(), on_device.trees(), {1, 2, 3, shared_sums, 30});
+  CHECK(verified.status[Fixture::tree] == RowStatus::broken_tree);
+  // In 20 steps: a, six times b, c, a, and b once more.
+  CHECK(verified.accepted[Fixture::tree] == 13);
+  CHECK(verified.guards_intact);
 }
 
 TEMPLATE_LIST_TEST_CASE("the bonus row is checked before a token is drawn from it", "[verify]",

@@ -62,8 +62,7 @@ class VerifyCaseOnDevice {
         m_draft_row(std::span(c.row_of_node)),
         m_masses(c.draft_tokens.size()),
         m_paused("tokkos::test::paused", c.roots.size()),
-        m_chunk_masses(c.roots.size(),
-                       static_cast<std::size_t>(shared_sums * chunk_count(c.vocabulary)), 0, {}) {}
+        m_chunks(static_cast<std::size_t>(chunk_count(c.vocabulary))) {}
 
   Verified by_seed_rule(const ExecutionSpace& space) {
     batch_spec_verify(space, draft_probs(), m_draft_tokens.vector(), m_model_probs.matrix(),
@@ -73,9 +72,33 @@ class VerifyCaseOnDevice {
 
   Verified lossless(const ExecutionSpace& space) { return lossless(space, trees()); }
 
-  /// The same with the trees in another encoding; parent_ptr is then that one's. Verifies twice: a
-  /// team a tree, and with sums that all teams share.
+  /// The same with the trees in another encoding; parent_ptr is then that one's. Verifies a team a
+  /// tree, and with sums that all teams share: as many as the engine has them share.
   Verified lossless(const ExecutionSpace& space, const TokenTrees<MemorySpace>& trees) {
+    return lossless(space, trees, {shared_sums});
+  }
+
+  /// The same with each of the given numbers of shared sums.
+  Verified lossless(const ExecutionSpace& space, const TokenTrees<MemorySpace>& trees,
+                    const std::vector<int>& numbers_of_sums) {
+    const Kokkos::View<std::int32_t*, MemorySpace> roots("tokkos::test::roots",
+                                                         trees.parent_ptr.extent(0));
+    Kokkos::deep_copy(space, roots, trees.parent_ptr);
+    const Verified by_teams = verify(space, trees, 0);
+    for (const int sums : numbers_of_sums) {
+      CAPTURE(sums);
+      Kokkos::deep_copy(space, trees.parent_ptr, roots);
+      const Verified shared = verify(space, trees, sums);
+      CHECK(shared.parent_ptr == by_teams.parent_ptr);
+      CHECK(shared.accepted == by_teams.accepted);
+      CHECK(shared.bonus_tokens == by_teams.bonus_tokens);
+      CHECK(shared.status == by_teams.status);
+    }
+    return by_teams;
+  }
+
+  /// Verifies once, with the first `sums` sums of each tree shared.
+  Verified verify(const ExecutionSpace& space, const TokenTrees<MemorySpace>& trees, int sums) {
     DraftDistributions<MemorySpace> given;
     given.draft_probs = draft_probs();
     given.draft_tokens = m_draft_tokens.vector();
@@ -87,23 +110,26 @@ class VerifyCaseOnDevice {
     VerifiedTrees<MemorySpace> result{m_accepted.vector(), m_bonus.vector(), m_sums.vector(),
                                       m_status.vector()};
     if (m_without_replacement) result.draft_masses = m_masses.vector();
-    const Kokkos::View<std::int32_t*, MemorySpace> roots("tokkos::test::roots",
-                                                         trees.parent_ptr.extent(0));
-    Kokkos::deep_copy(space, roots, trees.parent_ptr);
-    verify_draft_trees(space, given, trees, result);
-    const Verified by_teams = results(space);
-    Kokkos::deep_copy(space, trees.parent_ptr, roots);
+    Guarded<std::int64_t, MemorySpace> chunk_masses(
+        m_accepted.vector().extent(0), static_cast<std::size_t>(sums) * m_chunks, 0, {});
+    if (sums > 0) {
+      result.paused = m_paused;
+      result.chunk_masses = chunk_masses.matrix();
+    }
+    // Scratch holds anything.
+    Kokkos::deep_copy(space, m_sums.vector(), 0.5f);
+    Kokkos::deep_copy(space, m_masses.vector(), std::int64_t{1} << 42);
+    Kokkos::deep_copy(space, m_paused, PausedWalk{0, 1, 2, 3, 4, SumKind::rest, 5});
     Kokkos::deep_copy(space, m_status.vector(), 0);
-    result.paused = m_paused;
-    result.chunk_masses = m_chunk_masses.matrix();
     verify_draft_trees(space, given, trees, result);
-    const Verified shared = results(space);
-    CHECK(m_chunk_masses.guards_intact());
-    CHECK(shared.parent_ptr == by_teams.parent_ptr);
-    CHECK(shared.accepted == by_teams.accepted);
-    CHECK(shared.bonus_tokens == by_teams.bonus_tokens);
-    CHECK(shared.status == by_teams.status);
-    return shared;
+    const Verified verified = results(space);
+    chunk_masses.values();
+    CHECK(chunk_masses.guards_intact());
+    return verified;
+  }
+
+  TokenTrees<MemorySpace> trees() const {
+    return {m_first_child.vector(), m_next_sibling.vector(), m_parent_ptr.vector()};
   }
 
  private:
@@ -115,17 +141,12 @@ class VerifyCaseOnDevice {
     if (!m_has_draft_row) return {};
     return m_draft_row.vector();
   }
-  TokenTrees<MemorySpace> trees() const {
-    return {m_first_child.vector(), m_next_sibling.vector(), m_parent_ptr.vector()};
-  }
-
   Verified results(const ExecutionSpace& space) {
     space.fence("tokkos::test::verified");
     Verified verified{m_parent_ptr.values(), m_accepted.values(), m_bonus.values(),
                       m_status.values(), m_model_probs.values()};
     m_sums.values();
     m_masses.values();
-    m_chunk_masses.values();
     verified.guards_intact = m_parent_ptr.guards_intact() && m_accepted.guards_intact() &&
                              m_bonus.guards_intact() && m_status.guards_intact() &&
                              m_model_probs.guards_intact() && m_sums.guards_intact() &&
@@ -142,7 +163,7 @@ class VerifyCaseOnDevice {
   Guarded<std::int32_t, MemorySpace> m_draft_row;
   Guarded<std::int64_t, MemorySpace> m_masses;
   Kokkos::View<PausedWalk*, MemorySpace> m_paused;
-  Guarded<std::int64_t, MemorySpace> m_chunk_masses;
+  std::size_t m_chunks;
 };
 
 }  // namespace tokkos::test

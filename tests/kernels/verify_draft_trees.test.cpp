@@ -199,11 +199,14 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees rejects arrays whose shapes do not f
   bad_out = out, bad_out.tree_status = accepted.vector();
   fails(in, trees, bad_out);
   const Kokkos::View<PausedWalk*, MemorySpace> paused("tokkos::test::paused", 1);
-  const Guarded<std::int64_t, MemorySpace> masses(1, shared_sums, 0, {}), few(1, 3, 0, {});
+  const Guarded<std::int64_t, MemorySpace> masses(1, shared_sums, 0, {}), none(1, 0, 0, {}),
+      two(2, shared_sums, 0, {});
   bad_out = out, bad_out.paused = paused;
   fails(in, trees, bad_out);
-  bad_out.chunk_masses = few.matrix();
-  fails(in, trees, bad_out);
+  for (const auto* bad : {&none, &two}) {
+    bad_out.chunk_masses = bad->matrix();
+    fails(in, trees, bad_out);
+  }
   bad_out.chunk_masses = masses.matrix();
   CHECK_NOTHROW(verify_draft_trees(TestType(), in, trees, bad_out));
   bad_out.paused = {};

@@ -3,6 +3,7 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/core/row_status.hpp>
 #include <tokkos/kernels/verify_greedy.hpp>
+#include <tokkos/numerics/chunk.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -84,27 +85,40 @@ Outcome expected_outcome(VerifyCase& c, const std::vector<std::int32_t>& mask,
   return outcome;
 }
 
+/// Verifies twice: a team a tree, and with the rows' maxima found by all teams.
 template <class Backend>
 Outcome verify(const VerifyCase& c, const std::vector<std::int32_t>& mask = {},
-               std::int64_t active = 0) {
+               std::int64_t active = 0, const std::vector<std::int32_t>& row_index = {}) {
   using MemorySpace = typename Backend::memory_space;
   const typename Backend::execution_space space;
   const LogitBlock<Backend> logits(c.model_probs, c.vocabulary);
   const auto words = on_device<MemorySpace>(mask, (c.vocabulary + 31) / 32, 0, 0);
+  const Guarded<std::int32_t, MemorySpace> rows_of_nodes{std::span(row_index)};
   LogitRows<typename Backend::logit, MemorySpace> rows;
   rows.logits = logits.logits();
   rows.active_vocabulary = active;
   if (!mask.empty()) rows.bitmask.words = words;
+  if (!row_index.empty()) rows.row_index = rows_of_nodes.vector();
   const Guarded<std::int32_t, MemorySpace> tokens{std::span(c.draft_tokens)},
       first{std::span(c.first_child)}, next{std::span(c.next_sibling)};
-  Guarded<std::int32_t, MemorySpace> roots{std::span(c.roots)}, accepted(c.roots.size()),
-      bonus(c.roots.size()), status(c.roots.size());
-  verify_greedy(space, rows, tokens.vector(), {first.vector(), next.vector(), roots.vector()},
-                {accepted.vector(), bonus.vector(), status.vector()});
-  space.fence("tokkos::test::verified");
-  const Outcome outcome{roots.values(), accepted.values(), bonus.values(), status.values()};
-  CHECK((roots.guards_intact() && accepted.guards_intact() && bonus.guards_intact()));
-  return outcome;
+  const auto outcome_with = [&](const Matrix<std::int64_t, MemorySpace>& chunk_maxima) {
+    Guarded<std::int32_t, MemorySpace> roots{std::span(c.roots)}, accepted(c.roots.size()),
+        bonus(c.roots.size()), status(c.roots.size());
+    verify_greedy(space, rows, tokens.vector(), {first.vector(), next.vector(), roots.vector()},
+                  {accepted.vector(), bonus.vector(), status.vector(), chunk_maxima});
+    space.fence("tokkos::test::verified");
+    const Outcome outcome{roots.values(), accepted.values(), bonus.values(), status.values()};
+    CHECK((roots.guards_intact() && accepted.guards_intact() && bonus.guards_intact()));
+    return outcome;
+  };
+  const Outcome by_teams = outcome_with({});
+  Guarded<std::int64_t, MemorySpace> maxima(
+      c.draft_tokens.size(), static_cast<std::size_t>(chunk_count(c.vocabulary)), 1, {});
+  Kokkos::deep_copy(space, maxima.matrix(), std::numeric_limits<std::int64_t>::max());
+  CHECK(outcome_with(maxima.matrix()) == by_teams);
+  maxima.values();
+  CHECK(maxima.guards_intact());
+  return by_teams;
 }
 
 /// A root with children for tokens 2 and 1 and a child of the second for token 0.
@@ -147,6 +161,60 @@ TEMPLATE_LIST_TEST_CASE("verify_greedy takes the lowest id of equal maxima", "[v
   VerifyCase c = small_case({-1.0f, -0.5f, -0.75f, 3.0f});
   CHECK(verify<TestType>(c, {}, 3).accepted == std::vector<std::int32_t>{2});
   CHECK(verify<TestType>(c).bonus == std::vector<std::int32_t>{3});
+}
+
+TEMPLATE_LIST_TEST_CASE("verify_greedy compares the maxima of chunks", "[verify]", Backends) {
+  // Zeros of either sign are equal, and of equal chunks the first one has the lowest id.
+  std::vector<float> row(3 * chunk_size + 5, -1.0f);
+  row[chunk_size + 7] = -0.0f;
+  row[2 * chunk_size + 1] = row[3 * chunk_size] = 0.0f;
+  CHECK(verify<TestType>(small_case(row)).bonus == std::vector<std::int32_t>{chunk_size + 7});
+  row[3 * chunk_size + 4] = 0.5f;
+  CHECK(verify<TestType>(small_case(row)).bonus == std::vector<std::int32_t>{3 * chunk_size + 4});
+  CHECK(verify<TestType>(small_case(row), {}, 3 * chunk_size + 4).bonus ==
+        std::vector<std::int32_t>{chunk_size + 7});
+  // Whatever the order, every chunk's status counts, and that of no other row.
+  row[chunk_size] = nan, row[2 * chunk_size] = infinity;
+  CHECK(verify<TestType>(small_case(row)) ==
+        Outcome{{0}, {0}, {-1}, {RowStatus::nan_logit | RowStatus::positive_infinity}});
+  VerifyCase below = small_case(std::vector<float>(row.size(), -2.0f));
+  std::ranges::copy(row, below.model_row(1).begin());
+  CHECK(verify<TestType>(below) == Outcome{{0}, {0}, {0}, {RowStatus::ok}});
+}
+
+TEMPLATE_LIST_TEST_CASE("verify_greedy names a row index out of range", "[verify]", Backends) {
+  const std::int32_t index = GENERATE(-1, 4, std::numeric_limits<std::int32_t>::max());
+  VerifyCase c = small_case(std::vector<float>(2 * chunk_size, 0.5f));
+  c.draft_tokens[1] = 0;
+  CHECK(verify<TestType>(c, {}, 0, {0, 1, 2, 3}).status[0] == RowStatus::ok);
+  CHECK(verify<TestType>(c, {}, 0, {index, 1, 2, 3}) ==
+        Outcome{{0}, {0}, {-1}, {RowStatus::invalid_parameter}});
+  CHECK(verify<TestType>(c, {}, 0, {0, index, 2, 3}) ==
+        Outcome{{1}, {1}, {-1}, {RowStatus::invalid_parameter}});
+  CHECK(verify<TestType>(c, {}, 0, {0, 1, index, 3}) == Outcome{{1}, {1}, {0}, {RowStatus::ok}});
+}
+
+TEMPLATE_LIST_TEST_CASE("trees that wrongly share nodes are verified as if alone", "[verify]",
+                        ExecutionSpaces) {
+  using Float = Backend<TestType, float>;
+  VerifyCase c = small_case({0.0f, 5.0f, 1.0f, 2.0f});
+  const Outcome alone = verify<Float>(c);
+  c.roots.assign(40, 0);
+  const Outcome shared = verify<Float>(c);
+  CHECK(shared.last == std::vector<std::int32_t>(40, alone.last[0]));
+  CHECK(shared.bonus == std::vector<std::int32_t>(40, alone.bonus[0]));
+  CHECK(shared.status == std::vector<std::int32_t>(40, RowStatus::ok));
+}
+
+TEMPLATE_LIST_TEST_CASE("rows are shared only where they leave threads idle", "[verify]",
+                        ExecutionSpaces) {
+  const TestType space;
+  constexpr std::int64_t large = 4 * chunk_size;
+  constexpr bool on_host = Kokkos::SpaceAccessibility<TestType, Kokkos::HostSpace>::accessible;
+  const std::int64_t threads = space.concurrency();
+  CHECK(shares_rows(space, 1, large) == (threads >= (on_host ? 2 : 2048)));
+  CHECK(!shares_rows(space, 1, large - chunk_size));
+  CHECK(!shares_rows(space, threads, large));
 }
 
 TEMPLATE_LIST_TEST_CASE("verify_greedy ends where a row is unusable", "[verify]", Backends) {
@@ -197,6 +265,17 @@ TEMPLATE_LIST_TEST_CASE("verify_greedy refuses arrays whose shapes do not fit", 
     bad.*member = i2.vector();
     fails(i4, trees, bad);
   }
+  const Guarded<std::int64_t, MemorySpace> m4(4, 1, 0, {}), wide(4, 2, 0, {}), m3(3, 1, 0, {});
+  auto shared = out;
+  shared.chunk_maxima = m4.matrix();
+  CHECK_NOTHROW(verify_greedy(TestType(), rows, i4.vector(), trees, shared));
+  for (const auto* bad : {&wide, &m3}) {
+    shared.chunk_maxima = bad->matrix();
+    fails(i4, trees, shared);
+  }
+  shared = out, shared.accepted = i4.vector();
+  shared.accepted = vector_of<std::int32_t, MemorySpace>(i4.vector().data() + 3, 1);
+  fails(i4, trees, shared);  // the links
   rows.active_vocabulary = 6;
   fails(i4, trees, out);
 }

@@ -87,4 +87,23 @@ TEMPLATE_LIST_TEST_CASE("threads that share a tree find what one thread finds",
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("any number of a tree's sums may be shared", "[verify][sameness]",
+                        ExecutionSpaces) {
+  const bool without_replacement = GENERATE(false, true);
+  const int vocabulary = GENERATE(40, 9001);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    VerifyCase c = make_verify_case(2, vocabulary, 5, 4, Acceptance::mixed, 300 + seed);
+    // Long paths on which much is rejected.
+    for (float& u : c.uniforms) u = seed % 2 == 0 ? u : 0.999f * u;
+    if (without_replacement) c = with_shared_rows(c, true);
+    VerifyCaseOnDevice<TestType> on_device(c, 3);
+    const Verified verified =
+        on_device.lossless(TestType(), on_device.trees(), {1, 2, 3, shared_sums, 7, 40});
+    CHECK(verified.guards_intact);
+    const Kokkos::Serial serial;
+    CHECK(outcome_of(verified) ==
+          outcome_of(VerifyCaseOnDevice<Kokkos::Serial>(c).lossless(serial)));
+  }
+}
+
 }  // namespace tokkos::test

@@ -18,8 +18,7 @@ struct AcceptanceStatistics {
   std::int64_t trees = 0;
 
   /// Adds one tree whose walk accepted the nodes of `path`, from the root down; `complete` is false
-  /// if bad data ended it, and then what it tried after them is not counted. Siblings are tried in
-  /// the order of their numbers. O(nodes).
+  /// if bad data ended it, and then what it tried after them is not counted. O(nodes).
   void add(const DraftTree& tree, std::span<const std::int32_t> path, bool complete = true);
 };
 

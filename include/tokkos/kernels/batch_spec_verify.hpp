@@ -23,8 +23,8 @@ namespace tokkos {
 /// @param draft_tokens [nodes] int32 or int64
 /// @param model_probs [nodes, V] target's distribution after each node; rejected rows are rewritten
 /// @param trees links int32 or int64, see TokenTrees; parent_ptr [batch] each tree's root on entry,
-///   its last accepted node on return (trees share no node: validate_token_trees checks that on the
-///   host)
+///   its last accepted node on return. Trees share no node, as validate_token_trees checks on the
+///   host; those that do end within the arrays, change no other tree's rows, and are unspecified
 /// @param uniform_samples [nodes], clamped to [0, 1 - 2^-24]
 /// @param tree_status [batch] or empty: invalid_draft (rejected), broken_tree, invalid_parameter (a
 ///   uniform that is NaN) and invalid_probability end that tree's walk at the last accepted node;

@@ -42,7 +42,7 @@ struct PausedWalk {
   std::int32_t wanted_node = -1;
 };
 
-/// Sums of a tree that the whole device makes, at most.
+/// Sums of a tree that the whole device makes for DraftVerifier, at most (docs/decisions/0010).
 inline constexpr int shared_sums = 4;
 
 /// What it writes besides TokenTrees::parent_ptr.
@@ -58,7 +58,8 @@ struct VerifiedTrees {
   /// [batch] scratch, or empty: with it, the first sums of each tree are split by chunk over all
   /// threads of the device, where trees are too few to keep it busy (see shares_trees).
   Vector<PausedWalk, MemorySpace> paused = {};
-  /// [batch, shared_sums * chunk_count(V)] scratch, with `paused` only.
+  /// [batch, N * chunk_count(V)] scratch, with `paused` only: the first N sums of each tree are so
+  /// split; what comes behind them its own team makes. N such as shared_sums; chains need 2.
   Matrix<std::int64_t, MemorySpace> chunk_masses = {};
 };
 
@@ -67,8 +68,8 @@ template <class ExecutionSpace>
 bool shares_trees(const ExecutionSpace& space, std::int64_t batch, std::int64_t vocabulary);
 
 /// Verifies draft trees losslessly and draws each tree's bonus token: in one launch, a team a tree;
-/// or, with VerifiedTrees::paused, in 5 (chains without links) or 9, the sums split over the
-/// device.
+/// or, with VerifiedTrees::paused, in 1 + 2 N (chains without links: 5 at most), the sums split
+/// over the device.
 ///
 /// At parent P, child C with token t is accepted iff p > 0 and u * q < p, with p the mass of t in
 /// P's distribution (the target's, less the siblings rejected before), q the mass that t was drawn
@@ -94,6 +95,11 @@ bool shares_trees(const ExecutionSpace& space, std::int64_t batch, std::int64_t 
 /// invalid_probability (also a target row whose sum is not within 1% of 1 when the bonus is drawn
 /// from it, or a draft row drawn from without replacement) end the tree's walk with bonus -1;
 /// empty: the row that the bonus is drawn from is all 0.
+///
+/// Trees share no node: validate_token_trees and draft_tree_of_links see to it on the host, and
+/// with nodes_per_tree no links can do otherwise. Where arrays of the device break it, nothing is
+/// written outside the arrays and every walk ends, but what trees with a node in common accept and
+/// draw is unspecified, their status too, and may differ from call to call; no other tree changes.
 /// @throws Error if a shape does not fit or V >= 2^19 (nothing is launched)
 /// Source: Leviathan et al. 2023; Chen et al. 2023; for siblings without replacement, Miao et al.
 /// (SpecInfer) 2024 and Jeon et al. 2024.

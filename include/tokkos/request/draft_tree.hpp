@@ -12,10 +12,12 @@
 namespace tokkos {
 
 /// The draft tokens of one request. parents[i] is the node that node i follows, or -1 where it
-/// follows the last committed token. Siblings are tried in the order of their numbers.
+/// follows the last committed token. linked_draft_trees.hpp makes it of links.
 struct DraftTree {
   std::vector<TokenId> token_ids;
   std::vector<std::int32_t> parents;
+  /// Every node once, in the order in which siblings are tried; empty: in that of their numbers.
+  std::vector<std::int32_t> trial_order = {};
 
   std::size_t size() const { return token_ids.size(); }
 
@@ -34,7 +36,7 @@ struct DraftTree {
 };
 
 /// Checks the tree of request number `request`: tokens in [0, vocabulary), parents in [-1, size),
-/// no cycle.
+/// no cycle, every node once in trial_order.
 /// @throws Error that names field, node, value and range
 void validate(const DraftTree& tree, std::int64_t vocabulary, std::int64_t request);
 
