@@ -7,8 +7,9 @@
 //
 // A graph keeps the Views and the shape of the step that was captured: it holds for as long as each
 // step has as many rows, biases, penalized tokens and masked rows, at the same places of the same
-// blob (of which a LogitProcessor has two, in turn: an engine keeps a graph for each). This example
-// replays it for the same requests.
+// blob (of which a LogitProcessor has two, in turn: an engine keeps a graph for each), and until a
+// step needs more room than any before, for which both blobs move. This example replays it for the
+// same requests.
 
 #include <tokkos/tokkos.hpp>
 

@@ -37,7 +37,7 @@ LogitProcessor<ExecutionSpace>& LogitProcessor<ExecutionSpace>::operator=(
 
 template <class ExecutionSpace>
 std::size_t LogitProcessor<ExecutionSpace>::staging_capacity() const {
-  return m_staging.capacity() + (m_prepared ? m_prepared->capacity() : 0);
+  return m_prepared ? m_prepared->capacity() : 0;
 }
 
 template <class ExecutionSpace>
@@ -61,10 +61,11 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
   StepEdits& flat = m_prepared->flat();
   flat.assign(requests, m_active_vocabulary, m_vocab_size, m_trace_recorder);
-  m_staging.begin(m_space, StagedEdits<ExecutionSpace>::room(flat));
-  const StagedEdits<ExecutionSpace> edits(m_staging, flat);
-  m_staging.upload(m_space);
-  m_staged_bytes = m_staging.size();
+  Staging<ExecutionSpace>& blob = m_prepared->spare_blob();
+  blob.begin(m_space, StagedEdits<ExecutionSpace>::room(flat));
+  const StagedEdits<ExecutionSpace> edits(blob, flat);
+  blob.upload(m_space);
+  m_staged_bytes = blob.size();
   {
     const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
     detail::apply_logit_bias(m_space, logits, edits.biases(), row_status);
@@ -78,7 +79,7 @@ void LogitProcessor<ExecutionSpace>::update_logits(
     apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
                           edits.mask_words(), {.active_vocabulary = m_active_vocabulary});
   }
-  m_staging.end(m_space);
+  blob.end(m_space);
 }
 
 template <class ExecutionSpace>
@@ -91,16 +92,17 @@ void LogitProcessor<ExecutionSpace>::compute_probabilities(
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
   const TracedStage stage(m_trace_recorder, "softmax", requests.request_ids);
   if (rows == 0) return;
-  m_staging.begin(m_space, StagedRows<ExecutionSpace>::room(rows));
-  const StagedRows<ExecutionSpace> staged(m_staging, requests, rows, {});
-  m_staging.upload(m_space);
-  m_staged_bytes = m_staging.size();
+  Staging<ExecutionSpace>& blob = m_prepared->spare_blob();
+  blob.begin(m_space, StagedRows<ExecutionSpace>::room(rows));
+  const StagedRows<ExecutionSpace> staged(blob, requests, rows, {});
+  blob.upload(m_space);
+  m_staged_bytes = blob.size();
   LogitRows<Logit, memory_space> step;
   step.logits = logits;
   step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
   softmax(m_space, step, m_workspace.measures(rows), probabilities, row_status);
-  m_staging.end(m_space);
+  blob.end(m_space);
 }
 
 #define TOKKOS_INSTANTIATE_CLASS(Space) template class LogitProcessor<Space>;

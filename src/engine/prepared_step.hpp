@@ -22,7 +22,8 @@
 namespace tokkos {
 
 /// The first half of a step: its requests as one blob on their way to the device. Two blobs take
-/// turns, so that a step can be prepared while kernels read the one before it.
+/// turns, so that a step can be prepared while kernels read the one before it. They are filled
+/// through one mirror, which is free as soon as it is uploaded.
 template <class ExecutionSpace>
 class PreparedStep {
  public:
@@ -30,7 +31,9 @@ class PreparedStep {
   using Space = MemoryOf<ExecutionSpace>;
 
   explicit PreparedStep(const ExecutionSpace& space)
-      : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {}
+      : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {
+    m_blobs[1].share_mirror(m_blobs[0]);
+  }
 
   /// Flattens a step that was validated. A step that was prepared and not processed is dropped.
   void flatten(const StepRequests& requests, std::int64_t vocabulary,
@@ -42,11 +45,13 @@ class PreparedStep {
   /// Stages the step that was flattened and starts its upload.
   void stage(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
              std::span<const float> uniforms, const StepOptions& options) {
+    const std::size_t room = StagedEdits<ExecutionSpace>::room(m_flat) +
+                             StagedRows<ExecutionSpace>::room(rows) +
+                             Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)) +
+                             Blob::template room<float>(1);
     m_turn = 1 - m_turn;
-    blob().begin(space, StagedEdits<ExecutionSpace>::room(m_flat) +
-                            StagedRows<ExecutionSpace>::room(rows) +
-                            Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)) +
-                            Blob::template room<float>(1));
+    spare_blob().make_room(space, room);  // or the next step of this shape would have to
+    blob().begin(space, room);
     m_edits.emplace(blob(), m_flat);
     m_rows_of.emplace(blob(), requests, rows, uniforms);
     const std::size_t masked = m_flat.mask_rows.empty() ? 0 : static_cast<std::size_t>(rows);
@@ -70,6 +75,8 @@ class PreparedStep {
 
   Blob& blob() { return m_blobs[m_turn]; }
   const Blob& blob() const { return m_blobs[m_turn]; }
+  /// The blob of the step before, for calls that do not prepare: a prepared step stays as it is.
+  Blob& spare_blob() { return m_blobs[1 - m_turn]; }
   StepEdits& flat() { return m_flat; }
   const StagedEdits<ExecutionSpace>& edits() const { return *m_edits; }
   const StagedRows<ExecutionSpace>& rows() const { return *m_rows_of; }

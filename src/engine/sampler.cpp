@@ -40,11 +40,10 @@ std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows
 
 std::vector<float> uniforms_of_valid_step(const StepRequests& requests, std::int64_t rows,
                                           Purpose purpose) {
-  check_request_ids(requests);
   std::vector<float> uniforms(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::size_t generated = generated_tokens(requests, i);
-    const std::uint32_t stream = request_stream(requests.request_ids[i]);
+    const std::uint32_t stream = stream_of(requests, i);
     const std::int64_t first = requests.first_row(i);
     std::vector<std::int32_t> depths;
     if (requests.draft_trees) depths = (*requests.draft_trees)[i].depths();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tokkos {
@@ -36,20 +37,22 @@ class StagedEdits {
   /// Adds the edits to a blob that was begun with enough room.
   StagedEdits(Blob& blob, const StepEdits& edits)
       : m_blob(&blob),
-        m_bias_rows(add(edits.bias_rows)),
+        m_bias_rows(add_places(edits.bias_ends)),
         m_bias_tokens(add(edits.bias_tokens)),
         m_biases(add(edits.biases)),
         m_penalty_rows(add(edits.penalty_rows)),
-        m_penalty_positions(add(edits.penalty_positions)),
-        m_penalty_tokens(add(edits.penalty_tokens)),
-        m_penalty_counts(add(edits.penalty_counts)),
-        m_penalty_biases(add(edits.penalty_biases)),
+        m_penalty_positions(blob.template add<std::int32_t>(edits.penalty_tokens.size())),
+        m_penalty_tokens(blob.template add<TokenId>(edits.penalty_tokens.size())),
+        m_penalty_counts(blob.template add<std::int32_t>(edits.penalty_tokens.size())),
+        m_penalty_biases(blob.template add<float>(edits.penalty_biases.size())),
         m_penalties(add(edits.penalties)),
         m_penalty_policies(add(edits.penalty_policies)),
         m_mask_rows(add(edits.mask_rows)),
         m_mask_positions(add(edits.mask_positions)),
         m_mask_words(add(edits.mask_words)),
-        m_words_per_row(edits.words_per_row) {}
+        m_words_per_row(edits.words_per_row) {
+    fill_penalties(edits);
+  }
 
   /// Number of edits: biases, then penalties.
   std::size_t size() const { return m_biases.count + m_penalty_tokens.count; }
@@ -83,6 +86,50 @@ class StagedEdits {
     const auto slot = m_blob->template add<T>(array.size());
     std::copy(array.begin(), array.end(), m_blob->host(slot).begin());
     return slot;
+  }
+
+  /// Of every element the place of its row, from where the elements of each row end.
+  Slot<std::int32_t> add_places(const std::vector<std::size_t>& ends) {
+    const std::size_t count = ends.empty() ? 0 : ends.back();
+    const auto slot = m_blob->template add<std::int32_t>(count);
+    const std::span<std::int32_t> places = m_blob->host(slot);
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) {
+      std::ranges::fill(places.subspan(begin, ends[i] - begin), static_cast<std::int32_t>(i));
+    }
+    return slot;
+  }
+
+  /// Writes the penalties of tokens that are biased, too, before the others: each part by row.
+  void fill_penalties(const StepEdits& edits) {
+    const std::span<std::int32_t> positions = m_blob->host(m_penalty_positions);
+    const std::span<TokenId> tokens = m_blob->host(m_penalty_tokens);
+    const std::span<std::int32_t> counts = m_blob->host(m_penalty_counts);
+    const std::span<float> biases = m_blob->host(m_penalty_biases);
+    std::size_t with_bias = 0, without = biases.size();
+    std::size_t from = 0;
+    for (std::size_t position = 0; position < edits.penalty_ends.size(); ++position) {
+      const std::size_t end = edits.penalty_ends[position];
+      const auto write = [&](std::size_t to, std::size_t count) {
+        std::ranges::fill(positions.subspan(to, count), static_cast<std::int32_t>(position));
+        std::copy_n(edits.penalty_tokens.begin() + static_cast<std::ptrdiff_t>(from), count,
+                    tokens.begin() + static_cast<std::ptrdiff_t>(to));
+        std::copy_n(edits.penalty_counts.begin() + static_cast<std::ptrdiff_t>(from), count,
+                    counts.begin() + static_cast<std::ptrdiff_t>(to));
+        from += count;
+      };
+      while (from < end) {
+        const bool any_left = with_bias < biases.size();
+        const std::size_t next = any_left ? edits.penalty_biases[with_bias].place : end;
+        const std::size_t plain = std::min(next, end) - from;
+        write(without, plain);
+        without += plain;
+        if (from == end) break;
+        write(with_bias, 1);
+        biases[with_bias] = edits.penalty_biases[with_bias].bias;
+        ++with_bias;
+      }
+    }
   }
 
   template <class T>

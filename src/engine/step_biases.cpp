@@ -6,6 +6,7 @@
 #include <tokkos/request/no_repeat_ngram.hpp>
 
 #include "engine/requests_of_step.hpp"
+#include "engine/reserve_more.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -45,6 +46,7 @@ void StepEdits::add_biases(const StepRequests& requests, std::int64_t vocabulary
       add_row_biases(requests, place, vocabulary);
     });
   }
+  std::ranges::sort(penalty_biases, {}, &PenaltyBias::place);
 }
 
 void StepEdits::begin_biases(const GenerationConfig& config) {
@@ -82,17 +84,20 @@ void StepEdits::add_row_biases(const StepRequests& requests, const RowEdits::Pla
 
 void StepEdits::add_row_biases(const Biases& merged, std::int64_t row) {
   const PenaltyRow& penalties_of_row = m_penalties_of[static_cast<std::size_t>(row)];
+  const bool is_penalized = penalties_of_row.first < penalties_of_row.end;
+  if (is_penalized) reserve_more(penalty_biases, merged.size());
+  reserve_more(bias_tokens, merged.size());
+  reserve_more(biases, merged.size());
   for (const auto& [token, bias] : merged) {
     const std::size_t place = find_penalty(penalties_of_row, token);
     if (place < penalties_of_row.end) {
-      penalty_biases.resize(penalty_tokens.size(), no_bias);
-      penalty_biases[place] = bias;
+      penalty_biases.push_back({place, bias});
     } else {
-      bias_rows.push_back(static_cast<std::int32_t>(row));
       bias_tokens.push_back(token);
       biases.push_back(bias);
     }
   }
+  bias_ends.push_back(biases.size());
 }
 
 }  // namespace tokkos

@@ -46,12 +46,13 @@ class AcceptedPath {
 }  // namespace
 
 void StepEdits::clear() {
-  for (auto* array :
-       {&bias_rows, &bias_tokens, &penalty_rows, &penalty_positions, &penalty_tokens,
-        &penalty_counts, &penalty_policies, &mask_rows, &mask_positions, &mask_words}) {
+  for (auto* array : {&bias_tokens, &penalty_rows, &penalty_tokens, &penalty_counts,
+                      &penalty_policies, &mask_rows, &mask_positions, &mask_words}) {
     array->clear();
   }
-  for (auto* array : {&biases, &penalty_biases, &penalties}) array->clear();
+  for (auto* array : {&bias_ends, &penalty_ends}) array->clear();
+  for (auto* array : {&biases, &penalties}) array->clear();
+  penalty_biases.clear();
   m_empty_words = unknown_mask;
 }
 

@@ -3,6 +3,7 @@
 #include <tokkos/engine/step_edits.hpp>
 
 #include "engine/requests_of_step.hpp"
+#include "engine/reserve_more.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -55,6 +56,7 @@ void StepEdits::add_row_penalties(const GenerationConfig& config, const TokenCon
   }
   row.end = penalty_tokens.size();
   row.listed = row.end - row.first;
+  reserve_penalties(drafts.size());
   for (const TokenId token : drafts) {
     const std::size_t place = find_penalty(row, token);
     if (place < row.end) {
@@ -66,17 +68,23 @@ void StepEdits::add_row_penalties(const GenerationConfig& config, const TokenCon
     }
   }
   if (row.end == row.first) return;
-  penalty_positions.resize(row.end, static_cast<std::int32_t>(penalty_rows.size()));
+  penalty_ends.push_back(row.end);
   penalty_rows.push_back(static_cast<std::int32_t>(m_penalties_of.size() - 1));
   penalty_policies.push_back(static_cast<std::int32_t>(config.penalty_policy));
   penalties.insert(penalties.end(),
                    {config.presence_penalty, config.frequency_penalty, config.repetition_penalty});
 }
 
+void StepEdits::reserve_penalties(std::size_t count) {
+  reserve_more(penalty_tokens, count);
+  reserve_more(penalty_counts, count);
+}
+
 void StepEdits::list_history(const GenerationConfig& config, PenaltyRow& row) {
   const TokenHistory& history = *row.history;
   const bool counts_prompt = config.penalty_policy == PenaltyPolicy::llama_cpp;
   const auto generated = history.counts();
+  reserve_penalties(generated.size());
   for (std::size_t i = 0; i < generated.size(); ++i) {
     penalty_tokens.push_back(generated[i].token);
     penalty_counts.push_back(generated[i].count + (counts_prompt ? history.prompt_counts()[i] : 0));
@@ -85,6 +93,7 @@ void StepEdits::list_history(const GenerationConfig& config, PenaltyRow& row) {
   const bool repeats = penalizes_prompt(config.penalty_policy) && config.repetition_penalty != 1.0f;
   row.lists_prompt = counts_prompt || repeats;
   if (!row.lists_prompt) return;
+  reserve_penalties(history.prompt_only().size());
   for (const TokenCount& entry : history.prompt_only()) {
     penalty_tokens.push_back(entry.token);
     penalty_counts.push_back(counts_prompt ? entry.count : 0);
@@ -99,6 +108,7 @@ void StepEdits::list_window(const TokenContext& context, std::size_t length, std
   for (std::size_t i = history - std::min(length, history); i < end; ++i) {
     --std::ranges::lower_bound(m_row_window, context[i], {}, &TokenCount::token)->count;
   }
+  reserve_penalties(m_row_window.size());
   for (const TokenCount& entry : m_row_window) {
     if (entry.count == 0) continue;
     penalty_tokens.push_back(entry.token);

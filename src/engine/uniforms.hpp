@@ -11,14 +11,22 @@
 #include <string>
 #include <vector>
 
-// Where a request's random numbers come from: its id names the stream, its history the position.
+// Where a request's random numbers come from: its number, or its id, names the stream, its history
+// the position.
 
 namespace tokkos {
 
-inline void check_request_ids(const StepRequests& requests) {
-  if (requests.request_ids.size() == requests.size()) return;
+/// The request's own random stream.
+inline std::uint32_t stream_of(const StepRequests& requests, std::size_t request) {
+  const GenerationConfig& config = requests.generation_configs[request];
+  if (config.stream) return *config.stream;
+  if (requests.request_ids.size() == requests.size()) {
+    return request_stream(requests.request_ids[request]);
+  }
   throw Error("request_ids.size", std::nullopt, std::to_string(requests.request_ids.size()),
-              "one id for each request (Philox streams are named by them)");
+              "one id for each request (Philox streams are named by them), or "
+              "generation_configs[" +
+                  std::to_string(request) + "].stream");
 }
 
 /// Number of tokens that a request has generated.

@@ -13,11 +13,10 @@ VerifyUniforms verify_uniforms(const StepRequests& requests) {
   const auto rows =
       cum && !cum->empty() ? std::int64_t{cum->back()} : static_cast<std::int64_t>(requests.size());
   validate(requests, rows, max_vocabulary);
-  check_request_ids(requests);
   VerifyUniforms uniforms;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto generated = static_cast<std::uint32_t>(generated_tokens(requests, i));
-    const std::uint32_t stream = request_stream(requests.request_ids[i]);
+    const std::uint32_t stream = stream_of(requests, i);
     const std::uint64_t seed = requests.generation_configs[i].seed;
     uniforms.nodes.push_back(0.0f);  // the root's
     const DraftTree none;

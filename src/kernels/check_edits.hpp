@@ -56,13 +56,16 @@ std::int64_t check_bias_edits(const LogitBiasEdits<Space>& edits) {
   return entries;
 }
 
-/// Throws unless the arrays have one length and each group its penalties; returns that length.
+/// Throws unless the arrays have one length, biases at most that, and each group its penalties;
+/// returns that length.
 template <class Space>
 std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
   const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
   check_vector("pos2seq_id", edits.pos2seq_id, entries);
   check_vector("token_cnt", edits.token_cnt, entries);
-  check_optional_vector("biases", edits.biases, entries);
+  const auto biased = static_cast<std::int64_t>(edits.biases.extent(0));
+  require(biased <= entries, "biases.extent", 0, biased, "at most one for each entry");
+  check_vector("biases", edits.biases, biased);
   const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
   if (entries > 0) {
     check_matrix("penalties", edits.penalties, groups, 3);

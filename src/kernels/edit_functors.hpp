@@ -139,7 +139,7 @@ struct Penalize {
       flag_row(row_status, row, RowStatus::invalid_edit);
       return;
     }
-    if (edits.biases.data() != nullptr) {
+    if (i < static_cast<std::int64_t>(edits.biases.extent(0))) {
       const float bias = edits.biases(i);
       if (bias <= FLT_MAX) add_bias(logits(row, token), bias);
     }

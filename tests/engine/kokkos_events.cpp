@@ -34,9 +34,10 @@ std::uint64_t KokkosEvents::largest_allocation() const {
   return largest;
 }
 
-void KokkosEvents::record_launch(const char* name, std::uint32_t, std::uint64_t* id) {
+void KokkosEvents::record_launch(const char* name, std::uint32_t instance, std::uint64_t* id) {
   *id = 0;
   s_recorder->m_launches.emplace_back(name);
+  s_recorder->m_instances.push_back(instance);
   if (s_recorder->m_open_regions == 0) s_recorder->m_outside.emplace_back(name);
 }
 

@@ -23,6 +23,9 @@ class KokkosEvents {
     std::uint64_t bytes;
   };
   const std::vector<std::string>& launches() const { return m_launches; }
+  /// The instance that each launch went to, as Kokkos::Tools::Experimental::device_id numbers them:
+  /// on hosts all instances of a backend have one number, on devices each has its own.
+  const std::vector<std::uint32_t>& launch_instances() const { return m_instances; }
   /// Launches that no region was open around.
   const std::vector<std::string>& launches_outside_regions() const { return m_outside; }
   const std::vector<Allocation>& allocations() const { return m_allocations; }
@@ -46,6 +49,7 @@ class KokkosEvents {
 
   Kokkos::Tools::Experimental::EventSet m_previous;
   std::vector<std::string> m_launches, m_outside;
+  std::vector<std::uint32_t> m_instances;
   int m_open_regions = 0;
   std::vector<Allocation> m_allocations;
   std::vector<std::string> m_regions;

@@ -119,7 +119,6 @@ TEMPLATE_LIST_TEST_CASE("a warm step allocates nothing, fences nothing and uploa
     processor.process(views.logits.matrix(), views.outputs());
   };
   run();
-  run();  // the other blob
   space.fence("tokkos::test::warm");
   const KokkosEvents events;
   run();

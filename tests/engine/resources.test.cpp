@@ -9,12 +9,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <random>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -69,54 +67,14 @@ TEMPLATE_LIST_TEST_CASE("what a step stages does not grow with rows times vocabu
   CHECK(largest_host_allocation() < matrix_bytes / 8);
 }
 
-TEST_CASE("room for staging is a sixteenth too large at most and seldom grows", "[engine]") {
-  std::size_t held = 0;
-  std::map<int, int> growths;  // by the width of what was needed
-  for (std::size_t bytes = 1; bytes <= std::size_t{4} << 20; bytes += 64) {
-    const std::size_t room = staging_room(bytes);
-    REQUIRE((room >= bytes && room >= held));
-    REQUIRE(room - bytes < std::max<std::size_t>(4096, bytes / 16 + 1));
-    if (room > held) ++growths[std::bit_width(bytes)];
-    held = room;
-  }
-  for (const auto& [width, count] : growths) CHECK(count <= 16 + 1);
-  CHECK(growths.size() <= 23);
-  CHECK(staging_room(0) == 0);
-}
-
-TEMPLATE_LIST_TEST_CASE(
-    "the blobs of 80 histories that grow to 256 tokens stay below a mebibyte, the device's "
-    "included",
-    "[engine]", ExecutionSpaces) {
-  constexpr std::size_t rows = 80, length = 256;
-  constexpr std::int64_t vocabulary = 512;  // what is staged does not depend on it
-  OwnedStep step;
-  for (std::size_t i = 0; i < rows; ++i) step.add({.frequency_penalty = 0.5f}, TokenHistory());
-  const Kokkos::View<float**, Kokkos::LayoutRight, MemoryOf<TestType>> logits(
-      "tokkos::test::logits", rows, static_cast<std::size_t>(vocabulary));
-  const Kokkos::View<TokenId*, MemoryOf<TestType>> tokens("tokkos::test::tokens", rows);
-  LogitProcessor<TestType> processor(TestType(), rows, vocabulary);
-  // On a device each mirror has a blob of its size beside it; on a host they are the same memory.
-  constexpr std::size_t copies = Staging<TestType>::needs_copy ? 1 : 2;
-  const KokkosEvents events;
-  for (std::size_t token = 0; token < length; ++token) {
-    for (TokenHistory& history : step.histories) history.commit(static_cast<TokenId>(token));
-    processor.process(logits, step.requests(), {.tokens = tokens});
-    CHECK(copies * processor.staging_capacity() < (std::size_t{1} << 20));
-  }
-  Kokkos::fence("tokkos::test::done");
-  CHECK(processor.staged_bytes() > rows * length * 3 * sizeof(TokenId));
-  // Of two blobs from 4 KiB to 256 KiB: 15 pages up to 64 KiB, then 16 for each of two doublings.
-  CHECK(std::ranges::count(events.allocations(), std::string("tokkos::staging::mirror"),
-                           &KokkosEvents::Allocation::label) <= 2 * (15 + 2 * 16));
-}
-
 TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", "[engine]",
                         ExecutionSpaces) {
   const RandomStep step = make_random_step_with_histories(500, 500, 5);
   const auto rows = static_cast<std::size_t>(step.rows);
+  const StepRequests requests = step.step.requests();
   using MemorySpace = MemoryOf<TestType>;
   const Guarded<float, MemorySpace> logits(rows, 500, 0, {}), probabilities(rows, 500, 0, {});
+  const Guarded<float, MemorySpace> logprobs(rows);
   const Guarded<std::int32_t, MemorySpace> tokens(rows), status(rows);
   const TestType space;
   LogitProcessor<TestType> processor(space, step.rows, 500);
@@ -125,22 +83,90 @@ TEMPLATE_LIST_TEST_CASE("nothing is allocated after the first step of a shape", 
   const std::vector<DraftTree> trees = {{{1, 2}, {-1, -1}}, {{3}, {-1}}};
   const Guarded<float, MemorySpace> model(5, 500, 0, {}), draft(5, 500, 0, {});
   const VerifyUniforms uniforms{std::vector<float>(5, 0.5f), std::vector<float>(2, 0.5f)};
-  const auto run = [&] {
-    const StepRequests requests = step.step.requests();
+  const StepOutputs<MemorySpace> outputs{.probabilities = probabilities.matrix(),
+                                         .tokens = tokens.vector(),
+                                         .raw_logprobs = logprobs.vector(),
+                                         .row_status = status.vector()};
+  const auto seed_calls = [&] {
     processor.inplace_update_logits(logits.matrix(), requests, status.vector());
     processor.compute_probs_from_logits(logits.matrix(), requests, probabilities.matrix());
+  };
+  const auto at_once = [&] { processor.process(logits.matrix(), requests, outputs); };
+  const auto in_halves = [&] {
+    processor.prepare(step.rows, requests);
+    processor.process(logits.matrix(), outputs);
+  };
+  const auto draw_and_verify = [&] {
     sampler.sample_from_logits(logits.matrix(), requests, tokens.vector());
     sampler.sample_from_probabilities(probabilities.matrix(), std::vector<float>(rows, 0.5f),
                                       tokens.vector());
     verifier.verify(model.matrix(), draft.matrix(), trees, uniforms);
-    Kokkos::fence("tokkos::test::step");
   };
-  run();
-  const KokkosEvents events;
-  for (int i = 0; i < 3; ++i) run();
-  CHECK(!events.launches().empty());
-  for (const KokkosEvents::Allocation& allocation : events.allocations()) {
-    FAIL_CHECK("allocated " << allocation.label << ", " << allocation.bytes << " bytes");
+  const std::function<void()> kinds[] = {seed_calls, at_once, in_halves, draw_and_verify, [&] {
+                                           at_once(), seed_calls(), in_halves(), draw_and_verify();
+                                         }};
+  for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
+    CAPTURE(kind);
+    processor = LogitProcessor<TestType>(space, step.rows, 500);
+    kinds[kind]();
+    Kokkos::fence("tokkos::test::step");
+    const KokkosEvents events;
+    for (int i = 0; i < 3; ++i) kinds[kind]();
+    Kokkos::fence("tokkos::test::step");
+    CHECK(!events.launches().empty());
+    for (const KokkosEvents::Allocation& allocation : events.allocations()) {
+      FAIL_CHECK("allocated " << allocation.label << ", " << allocation.bytes << " bytes");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("every launch goes to the instance that the object was made with",
+                        "[engine]", ExecutionSpaces) {
+  const RandomStep step = make_random_step_with_histories(500, 500, 5);
+  const auto rows = static_cast<std::size_t>(step.rows);
+  const StepRequests requests = step.step.requests();
+  using MemorySpace = MemoryOf<TestType>;
+  const Guarded<float, MemorySpace> logits(rows, 500, 0, {}), probabilities(rows, 500, 0, {});
+  const Guarded<float, MemorySpace> logprobs(rows), raw_logprobs(rows);
+  const Guarded<std::int32_t, MemorySpace> tokens(rows);
+  const Guarded<float, MemorySpace> model(5, 500, 0, {}), draft(5, 500, 0, {});
+  const std::vector<DraftTree> trees = {{{1, 2}, {-1, -1}}, {{3}, {-1}}};
+  const VerifyUniforms uniforms{std::vector<float>(5, 0.5f), std::vector<float>(2, 0.5f)};
+  // On a device neither of them is the default instance, nor that of the other.
+  for (const TestType& space :
+       Kokkos::Experimental::partition_space(TestType(), std::vector<int>{1, 1})) {
+    LogitProcessor<TestType> processor(space, step.rows, 500);
+    Sampler<TestType> sampler(space, step.rows, 500);
+    DraftVerifier<TestType> verifier(space, 40, 500);
+    const auto check = [&](const auto& call) {
+      const KokkosEvents events;
+      call();
+      space.fence("tokkos::test::step");
+      CHECK(!events.launches().empty());
+      REQUIRE(events.launch_instances().size() == events.launches().size());
+      for (std::size_t i = 0; i < events.launches().size(); ++i) {
+        CAPTURE(events.launches()[i]);
+        CHECK(events.launch_instances()[i] == Kokkos::Tools::Experimental::device_id(space));
+      }
+    };
+    check([&] { processor.inplace_update_logits(logits.matrix(), requests); });
+    check([&] {
+      processor.compute_probs_from_logits(logits.matrix(), requests, probabilities.matrix());
+    });
+    check([&] { sampler.sample_from_logits(logits.matrix(), requests, tokens.vector()); });
+    check([&] {
+      sampler.sample_from_probabilities(probabilities.matrix(), std::vector<float>(rows, 0.5f),
+                                        tokens.vector());
+    });
+    check([&] {
+      processor.prepare(step.rows, requests);
+      processor.process(logits.matrix(), {.probabilities = probabilities.matrix(),
+                                          .tokens = tokens.vector(),
+                                          .logprobs = logprobs.vector(),
+                                          .raw_logprobs = raw_logprobs.vector()});
+    });
+    check([&] { verifier.verify(model.matrix(), draft.matrix(), trees, uniforms); });
+    check([&] { verifier.template verify_greedy<float>(model.matrix(), trees); });
   }
 }
 

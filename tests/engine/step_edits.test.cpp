@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -24,12 +25,21 @@ namespace {
 
 using Counts = std::map<TokenId, std::int32_t>;
 
+/// Which of the parts that end at `ends` element i is in.
+std::int32_t part_of(const std::vector<std::size_t>& ends, std::size_t i) {
+  return static_cast<std::int32_t>(std::ranges::upper_bound(ends, i) - ends.begin());
+}
+
+/// The row of penalty i.
+std::int32_t penalized_row(const StepEdits& edits, std::size_t i) {
+  return edits.penalty_rows[static_cast<std::size_t>(part_of(edits.penalty_ends, i))];
+}
+
 /// The penalized tokens of a row and their counts.
 Counts counts_of(const StepEdits& edits, std::int64_t row) {
   Counts counts;
   for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
-    const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
-    if (edits.penalty_rows[group] == row) counts[edits.penalty_tokens[i]] = edits.penalty_counts[i];
+    if (penalized_row(edits, i) == row) counts[edits.penalty_tokens[i]] = edits.penalty_counts[i];
   }
   return counts;
 }
@@ -38,14 +48,10 @@ Counts counts_of(const StepEdits& edits, std::int64_t row) {
 std::map<TokenId, float> biases_of(const StepEdits& edits, std::int64_t row) {
   std::map<TokenId, float> biases;
   for (std::size_t i = 0; i < edits.biases.size(); ++i) {
-    if (edits.bias_rows[i] == row) biases[edits.bias_tokens[i]] = edits.biases[i];
+    if (part_of(edits.bias_ends, i) == row) biases[edits.bias_tokens[i]] = edits.biases[i];
   }
-  for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
-    const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
-    if (edits.penalty_rows[group] == row && !edits.penalty_biases.empty() &&
-        !std::isnan(edits.penalty_biases[i])) {
-      biases[edits.penalty_tokens[i]] = edits.penalty_biases[i];
-    }
+  for (const auto& [place, bias] : edits.penalty_biases) {
+    if (penalized_row(edits, place) == row) biases[edits.penalty_tokens[place]] = bias;
   }
   return biases;
 }
@@ -79,11 +85,10 @@ int duplicates(const StepEdits& edits) {
   std::set<std::pair<std::int32_t, TokenId>> seen;
   int twice = 0;
   for (std::size_t i = 0; i < edits.biases.size(); ++i) {
-    twice += seen.emplace(edits.bias_rows[i], edits.bias_tokens[i]).second ? 0 : 1;
+    twice += seen.emplace(part_of(edits.bias_ends, i), edits.bias_tokens[i]).second ? 0 : 1;
   }
   for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
-    const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
-    twice += seen.emplace(edits.penalty_rows[group], edits.penalty_tokens[i]).second ? 0 : 1;
+    twice += seen.emplace(penalized_row(edits, i), edits.penalty_tokens[i]).second ? 0 : 1;
   }
   return twice;
 }
@@ -170,11 +175,17 @@ TEST_CASE("the edits of random steps stand there once and in the limits that are
     CHECK(duplicates(edits) == 0);
     CHECK(Snapshot(step) == before);
     CHECK(edits.penalty_tokens.size() == edits.penalty_counts.size());
+    CHECK(std::ranges::is_sorted(edits.penalty_biases, std::less(), &PenaltyBias::place));
     CHECK((edits.penalty_biases.empty() ||
-           edits.penalty_biases.size() == edits.penalty_tokens.size()));
-    CHECK((edits.penalty_biases.empty() ||
-           !std::ranges::all_of(edits.penalty_biases, [](float x) { return std::isnan(x); })));
-    CHECK(edits.penalty_tokens.size() == edits.penalty_positions.size());
+           edits.penalty_biases.back().place < edits.penalty_tokens.size()));
+    CHECK(edits.penalty_ends.size() == edits.penalty_rows.size());
+    CHECK((edits.penalty_ends.empty() ? 0 : edits.penalty_ends.back()) ==
+          edits.penalty_tokens.size());
+    CHECK(std::ranges::is_sorted(edits.penalty_ends));
+    REQUIRE(edits.bias_ends.size() == static_cast<std::size_t>(step.rows));
+    CHECK(edits.bias_ends.back() == edits.biases.size());
+    CHECK(edits.bias_tokens.size() == edits.biases.size());
+    CHECK(std::ranges::is_sorted(edits.bias_ends));
     CHECK(edits.penalties.size() == 3 * edits.penalty_rows.size());
     CHECK(edits.penalty_policies.size() == edits.penalty_rows.size());
     CHECK(edits.mask_positions.size() == edits.mask_rows.size());
@@ -182,19 +193,19 @@ TEST_CASE("the edits of random steps stand there once and in the limits that are
     CHECK(edits.mask_words.size() == masks.size() * edits.words_per_row);
     CHECK((masks.empty() || *masks.rbegin() + 1 == static_cast<std::int32_t>(masks.size())));
     for (std::size_t i = 0; i < edits.penalty_tokens.size(); ++i) {
-      const auto group = static_cast<std::size_t>(edits.penalty_positions[i]);
+      const auto group = static_cast<std::size_t>(part_of(edits.penalty_ends, i));
       const bool counts_none = penalizes_prompt(PenaltyPolicy{edits.penalty_policies[group]});
       CHECK(edits.penalty_counts[i] >= (counts_none ? 0 : 1));
     }
   }
 }
 
-TEST_CASE("no penalty biases are listed where no penalized token has one", "[engine]") {
+TEST_CASE("penalty biases are listed for penalized tokens that have one", "[engine]") {
   GenerationConfig config = penalized(PenaltyPolicy::seed);
   config.logit_bias = {{7, 1.0}};
   CHECK(edits_of(one_row(config)).penalty_biases.empty());
   config.logit_bias = {{7, 1.0}, {4, 2.0}};
-  CHECK(edits_of(one_row(config)).penalty_biases.size() == 5);
+  CHECK(edits_of(one_row(config)).penalty_biases.size() == 1);
 }
 
 TEST_CASE("a hook sees every row in its order and adds biases to its own", "[engine]") {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/philox_by_hand.hpp"
@@ -93,6 +94,54 @@ TEST_CASE("a request's uniforms do not depend on the others or on its place", "[
   two.add(config);
   two.ids = {"y", "x"};
   CHECK(step_uniforms(one.requests(), 1)[0] == step_uniforms(two.requests(), 2)[1]);
+}
+
+TEST_CASE("a request's own number names its stream, whatever its id and its place in the batch",
+          "[engine]") {
+  const auto step_of = [](const std::vector<std::pair<std::string, GenerationConfig>>& requests) {
+    OwnedStep step;
+    for (const auto& [id, config] : requests) {
+      step.add(config, TokenHistory({1, 2}));
+      step.ids.back() = id;
+    }
+    return step;
+  };
+  const GenerationConfig seven{.seed = 5, .stream = 7}, last{.seed = 5, .stream = 0xffffffffu},
+      zero{.seed = 5, .stream = 0}, hashed{.seed = 5};
+  const OwnedStep step =
+      step_of({{"a", seven}, {"b", last}, {"c", seven}, {"a", hashed}, {"a", zero}});
+  const std::vector<float> uniforms = step_uniforms(step.requests(), 5);
+  CHECK(uniforms == std::vector<float>{
+                        philox_by_hand(5, 0, 0, 0, 7), philox_by_hand(5, 0, 0, 0, 0xffffffffu),
+                        philox_by_hand(5, 0, 0, 0, 7), philox_by_hand(5, 0, 0, 0, fnv_by_hand("a")),
+                        philox_by_hand(5, 0, 0, 0, 0)});
+  CHECK(std::set<float>(uniforms.begin(), uniforms.end()).size() == 4);
+  const OwnedStep turned = step_of({{"a", hashed}, {"d", last}, {"e", zero}, {"", seven}});
+  CHECK(step_uniforms(turned.requests(), 4) ==
+        std::vector<float>{uniforms[3], uniforms[1], uniforms[4], uniforms[0]});
+  const VerifyUniforms verify = verify_uniforms(step.requests());
+  CHECK(verify.bonus[0] == philox_by_hand(5, 0, 0, 3, 7));
+  CHECK(verify.bonus[2] == verify.bonus[0]);
+  CHECK(verify.bonus[1] == philox_by_hand(5, 0, 0, 3, 0xffffffffu));
+  CHECK(verify.bonus[3] == philox_by_hand(5, 0, 0, 3, fnv_by_hand("a")));
+}
+
+TEST_CASE("a request with a stream number needs no id", "[engine]") {
+  OwnedStep step;
+  step.add({.stream = 1});
+  step.add({.stream = 2});
+  step.ids.clear();
+  CHECK(step_uniforms(step.requests(), 2) ==
+        std::vector<float>{philox_by_hand(0, 0, 0, 0, 1), philox_by_hand(0, 0, 0, 0, 2)});
+  step.configs[1].stream.reset();
+  try {
+    step_uniforms(step.requests(), 2);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.field() == "request_ids.size");
+    CHECK(std::string(error.what()).find("generation_configs[1].stream") != std::string::npos);
+  }
+  CHECK_THROWS_AS(verify_uniforms(step.requests()), Error);
 }
 
 TEST_CASE("several rows of one request draw independently, siblings share their position's uniform",

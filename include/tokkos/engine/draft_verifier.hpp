@@ -25,9 +25,9 @@ struct VerifyUniforms {
 };
 
 /// Philox uniforms for a step whose rows are the roots and nodes of its draft trees: node j of a
-/// request has the counter (generated tokens + depth, j, verify, hash of the id), its bonus token
-/// (generated tokens, 0, bonus, hash of the id).
-/// @throws Error if the step is not valid or has no request ids
+/// request has the counter (generated tokens + depth, j, verify, stream), its bonus token
+/// (generated tokens, 0, bonus, stream); the stream is as of step_uniforms.
+/// @throws Error if the step is not valid or a request has neither a stream number nor an id
 VerifyUniforms verify_uniforms(const StepRequests& requests);
 
 /// The distributions that the draft tokens of a batch were drawn from.

@@ -95,8 +95,10 @@ class LogitProcessor {
   /// The requests may go when it returns. A step that was prepared and not processed
   /// is dropped, also when this one is refused.
   /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
-  /// It stages a uniform for every row: without `options.uniforms` each request has an id and a
-  /// history.
+  /// Where a step needs more room than any before it, both blobs grow, so that it waits for all
+  /// kernels, and nothing is allocated after the first step of a shape.
+  /// It stages a uniform for every row: without `options.uniforms` each request has a history, and
+  /// an id or a stream number.
   /// @param rows of the logits to come
   /// @throws Error before anything is staged; what a VocabularyMask throws passes on
   void prepare(std::int64_t rows, const StepRequests& requests, const StepOptions& options = {});
@@ -172,7 +174,6 @@ class LogitProcessor {
   EventTraceRecorder* m_trace_recorder;
   Workspace<memory_space> m_workspace;
   CutsWorkspace<memory_space> m_cuts;
-  Staging<ExecutionSpace> m_staging;  // of calls that do not prepare
   std::unique_ptr<PreparedStep<ExecutionSpace>> m_prepared;
   std::unique_ptr<RawStep<ExecutionSpace>> m_raw;  // none before it is asked for
   std::size_t m_staged_bytes = 0;

@@ -22,12 +22,14 @@
 namespace tokkos {
 
 /// The uniforms of a step, one per row: Philox with the request's seed as key and the counter
-/// (generated tokens + depth of the row's draft node, draw, purpose, hash of the request id), where
-/// draw counts the request's earlier rows of the same node (of the last committed token without
-/// drafts). They do not depend on the place in the batch or on the other requests. Siblings share
-/// their position's uniform: at most one of them is kept, and the token after a path is then the
-/// same with drafts as without. Requests with the same id and seed share their uniforms.
-/// @throws Error if the step does not have `rows` rows, is not valid, or has no request ids
+/// (generated tokens + depth of the row's draft node, draw, purpose, stream), where draw counts the
+/// request's earlier rows of the same node (of the last committed token without drafts). The stream
+/// is the request's own number, GenerationConfig::stream, or else the hash of its id. They do not
+/// depend on the place in the batch or on the other requests. Siblings share their position's
+/// uniform: at most one of them is kept, and the token after a path is then the same with drafts as
+/// without. Requests with the same stream and seed share their uniforms.
+/// @throws Error if the step does not have `rows` rows, is not valid, or a request has neither a
+/// stream number nor an id
 std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows,
                                  Purpose purpose = Purpose::sample);
 

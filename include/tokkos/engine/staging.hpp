@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -26,18 +27,26 @@ constexpr std::size_t staging_room(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+/// Whether what an execution space reads is staged in memory of the host first, because the host
+/// cannot write to that of the space.
+template <class ExecutionSpace>
+inline constexpr bool needs_upload =
+    !Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                                MemoryOf<ExecutionSpace>>::accessible;
+
 /// The only way from host arrays to the device: one blob that is filled on the host and uploaded by
 /// one copy. Where the host can write device memory, blob and upload are the same bytes and nothing
 /// is copied. Memory grows with what is staged and is kept; it never depends on rows x vocabulary.
 ///
 /// Use: begin, add for each array, upload, then `on_device` for each array, and end behind the last
 /// kernel that reads them. An upload on one instance and kernels on another need `precede` between.
+/// Blobs that take turns share the memory through which they are filled: no kernel reads that, so
+/// that it is free again when the upload is done.
 template <class ExecutionSpace>
 class Staging {
  public:
   using memory_space = MemoryOf<ExecutionSpace>;
-  static constexpr bool needs_copy =
-      !Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, memory_space>::accessible;
+  static constexpr bool needs_copy = needs_upload<ExecutionSpace>;
 #if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
   using mirror_space =
       std::conditional_t<needs_copy, Kokkos::SharedHostPinnedSpace, Kokkos::HostSpace>;
@@ -52,10 +61,17 @@ class Staging {
     std::size_t count = 0;
   };
 
+  /// Fills this blob through the mirror of `other` from now on. Before anything is staged.
+  void share_mirror(Staging& other);
+
   /// Starts an empty blob with room for `bytes` bytes (arrays are aligned to 64 bytes each). Waits
   /// until what may still read the last one is done: the kernels before `end`, or all of `space`
-  /// where there was no end.
+  /// where there was no end; and, until the mirror is free, for the last upload from it.
   void begin(const ExecutionSpace& space, std::size_t bytes);
+
+  /// Makes room for `bytes` bytes without starting a blob; what was staged is lost if that takes
+  /// more than there is. Waits as `begin` does, but only then.
+  void make_room(const ExecutionSpace& space, std::size_t bytes);
 
   /// Reserves an array of `count` elements; `host` fills it.
   template <class T>
@@ -72,7 +88,7 @@ class Staging {
 
   template <class T>
   std::span<T> host(Slot<T> slot) const {
-    return {reinterpret_cast<T*>(m_mirror.get().data() + slot.offset), slot.count};
+    return {reinterpret_cast<T*>(host_bytes() + slot.offset), slot.count};
   }
 
   /// Copies what was added to the device, asynchronously on `space`.
@@ -112,18 +128,31 @@ class Staging {
   std::size_t size() const {
     return m_size;
   }
-  /// Bytes held, host and device together.
+  /// Bytes held, host and device together; a mirror of another blob is counted there.
   std::size_t capacity() const;
 
  private:
   static constexpr std::size_t alignment = 64;
+  using Blob = Kokkos::View<std::byte*, memory_space>;
+
+  /// Memory of the host that one blob after the other is filled through.
+  struct Mirror {
+    using View = Kokkos::View<std::byte*, mirror_space>;
+    OwnedView<View> bytes;
+    Ordering<ExecutionSpace> uploaded;  // what was uploaded from it last
+  };
+
+  Mirror& mirror();
+  std::byte* host_bytes() const;
+  bool has_room(std::size_t bytes);
+  void wait_until_unused(const ExecutionSpace& space);
+  void grow(std::size_t bytes);
   std::size_t reserve(std::size_t bytes);
   void download(const ExecutionSpace& space, std::size_t offset, std::size_t bytes);
 
-  using Blob = Kokkos::View<std::byte*, memory_space>;
-  using Mirror = Kokkos::View<std::byte*, mirror_space>;
   OwnedView<Blob> m_blob;
-  OwnedView<Mirror> m_mirror;  // of host backends: the blob itself
+  std::shared_ptr<Mirror> m_mirror;  // of host backends: none, the blob is filled itself
+  bool m_shares_mirror = false;      // it is another's
   std::size_t m_size = 0;
   Ordering<ExecutionSpace> m_uploaded;
   Ordering<ExecutionSpace> m_used;

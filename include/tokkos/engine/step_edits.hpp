@@ -10,29 +10,35 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace tokkos {
 
+/// The bias of a token that is penalized, too.
+struct PenaltyBias {
+  std::size_t place;  ///< of the penalty
+  float bias;
+};
+
 /// The edits of a step as the flat arrays of the kernels, on the host: what LogitProcessor stages.
-/// It is kept from step to step, so that its memory is reused.
+/// The row of every single edit is written out only there. It is kept from step to step, so that
+/// its memory is reused.
 struct StepEdits {
   // LogitBiasEdits: a token that a request biases twice stands here once, with the sum; one that is
   // penalized in its row stands below instead. Banned tokens have the bias -infinity.
-  std::vector<std::int32_t> bias_rows;
+  std::vector<std::size_t> bias_ends;  // [rows]: where the biases of each row end
   std::vector<TokenId> bias_tokens;
   std::vector<float> biases;
 
   // PenaltyEdits: the counts of a row are those of its history and of its draft path, as far as its
   // policy counts them.
-  std::vector<std::int32_t> penalty_rows;       // seq_ids
-  std::vector<std::int32_t> penalty_positions;  // pos2seq_id
+  std::vector<std::int32_t> penalty_rows;  // seq_ids
+  std::vector<std::size_t> penalty_ends;   // [penalty_rows]: where the penalties of each end
   std::vector<TokenId> penalty_tokens;
   std::vector<std::int32_t> penalty_counts;
-  std::vector<float> penalty_biases;           // NaN where the token has none; empty: no token has
+  std::vector<PenaltyBias> penalty_biases;     // of the tokens that have one too, by place
   std::vector<float> penalties;                // [penalty_rows, 3]
   std::vector<std::int32_t> penalty_policies;  // [penalty_rows]
 
@@ -73,6 +79,7 @@ struct StepEdits {
   void begin_penalties(const GenerationConfig& config, const TokenHistory& history);
   void add_row_penalties(const GenerationConfig& config, const TokenContext& context,
                          PenaltyRow& row);
+  void reserve_penalties(std::size_t count);
   void list_history(const GenerationConfig& config, PenaltyRow& row);
   void list_window(const TokenContext& context, std::size_t length, std::size_t drafts);
   /// Index of a token's penalty among those of a row; their end if it has none.
@@ -94,7 +101,6 @@ struct StepEdits {
   std::span<std::int32_t> add_words();
   std::int32_t last_words() const;
 
-  static constexpr float no_bias = std::numeric_limits<float>::quiet_NaN();
   static constexpr std::int32_t no_mask = -1;
   static constexpr std::int32_t unknown_mask = -2;
 

@@ -21,7 +21,8 @@ struct PenaltyEdits {
   Vector<const std::int32_t, MemorySpace> token_cnt;
   /// [s, 3]: presence, frequency (finite) and repetition penalty (finite, > 0)
   Matrix<const float, MemorySpace> penalties;
-  /// [k] or empty: bias that is added to the logit before, NaN for none
+  /// [b], b <= k: of each of the first b entries the bias that is added to the logit before, NaN
+  /// for none
   Vector<const float, MemorySpace> biases = {};
   /// [s] or empty: PenaltyPolicy of each row as a number; empty: seed
   Vector<const std::int32_t, MemorySpace> policies = {};

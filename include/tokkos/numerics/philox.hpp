@@ -40,7 +40,7 @@ enum class Purpose : std::uint32_t { sample = 0, draft = 1, verify = 2, bonus = 
 /// A uniform in [0, 1), a multiple of 2^-24: key `seed`, counter (position, draw, purpose, stream).
 /// @param position number of tokens generated before this one (plus the depth of a draft node)
 /// @param draw number of the draw at that position, or the draft node
-/// @param stream the request's own number, never its row (see request_stream)
+/// @param stream the request's own number, never its row (default: request_stream of its id)
 KOKKOS_INLINE_FUNCTION float philox_uniform(std::uint64_t seed, std::uint32_t position,
                                             std::uint32_t draw, Purpose purpose,
                                             std::uint32_t stream) {

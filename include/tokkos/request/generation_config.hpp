@@ -6,6 +6,7 @@
 #include <tokkos/core/types.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,9 @@ struct GenerationConfig {
   std::vector<std::vector<TokenId>> bad_words = {};
   /// Key of the request's random stream.
   std::uint64_t seed = 0;
+  /// Number of the request's random stream, any; none: the hash of its id (request_stream).
+  /// Requests of one seed and one number draw the same at the same position, whatever their ids.
+  std::optional<std::uint32_t> stream = std::nullopt;
 
   /// Whether any penalty changes anything.
   bool has_penalty() const;

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Biases of penalized tokens may be given for the first penalties alone.
+#include <tokkos/kernels/apply_edits.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "backends.hpp"
+#include "kernels/guarded.hpp"
+#include "request/error_of.hpp"
+
+namespace tokkos::test {
+
+TEMPLATE_LIST_TEST_CASE("the first penalties may have biases, the others then have none",
+                        "[kernels]", ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  const TestType space;
+  constexpr float none = std::numeric_limits<float>::quiet_NaN();
+  constexpr std::size_t entries = 600;
+  std::vector<TokenId> tokens(entries);
+  for (std::size_t i = 0; i < entries; ++i) tokens[i] = static_cast<TokenId>(entries - i);
+  const std::vector<std::int32_t> zeros(entries, 0), ones(entries, 1);
+  const std::vector<float> values{0.5f, 0.0f, 1.0f};
+  const Guarded<std::int32_t, Memory> rows(1), positions(zeros), counts(ones), ids(tokens);
+  const Guarded<float, Memory> penalties(1, 3, 0, values);
+  const auto apply = [&](const std::vector<float>& biases) {
+    Guarded<float, Memory> logits(1, entries + 1, 0, {});
+    const Guarded<float, Memory> given(biases);
+    apply_edits(space, logits.matrix(), {},
+                {rows.vector(), positions.vector(), ids.vector(), counts.vector(),
+                 penalties.matrix(), given.vector()});
+    space.fence("tokkos::test::apply");
+    return logits.values();
+  };
+  for (const std::size_t biased : {std::size_t{0}, std::size_t{1}, std::size_t{300}, entries}) {
+    std::vector<float> biases(biased);
+    for (std::size_t i = 0; i < biased; ++i) {
+      biases[i] = i % 3 == 1 ? none : static_cast<float>(i + 1);
+    }
+    std::vector<float> expected(entries + 1);
+    for (std::size_t i = 0; i < entries; ++i) {
+      const bool has_bias = i < biased && i % 3 != 1;
+      expected[entries - i] = (has_bias ? static_cast<float>(i + 1) : 0.0f) - 0.5f;
+    }
+    CHECK(apply(biases) == expected);
+  }
+  const Complaint complaint = error_of([&] { apply(std::vector<float>(entries + 1)); });
+  CHECK(complaint.field == "biases.extent");
+}
+
+}  // namespace tokkos::test
