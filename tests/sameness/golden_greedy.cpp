@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/kernels/verify_greedy.hpp>
+#include <tokkos/numerics/chunk.hpp>
 
 #include "kernels/logit_block.hpp"
 #include "sameness/golden_batches.hpp"
@@ -87,18 +88,23 @@ void add_type(GoldenResults& results, const Space& space, const GreedyInputs& in
       rows.bitmask.words = without_padding<const std::int32_t>(words, inputs.words);
       rows.active_vocabulary = vocabulary - vocabulary / 40;
     }
-    const auto parent = on_device<Memory>(trees.roots);
-    const Kokkos::View<std::int32_t*, Memory> accepted("test::accepted", trees_per_batch);
-    const Kokkos::View<TokenId*, Memory> bonus("test::bonus", trees_per_batch);
-    const Kokkos::View<std::int32_t*, Memory> status("test::status", trees_per_batch);
-    verify_greedy(space, rows, tokens, {first_child, next_sibling, parent},
-                  {accepted, bonus, status});
-    space.fence("tokkos::test::golden");
-    ResultHash hash;
-    hash.add(on_host(parent)).add(on_host(accepted)).add(on_host(bonus)).add(on_host(status));
-    results.add(std::string("verify_greedy/") + type_name<Logit>() + "/" +
-                    std::to_string(vocabulary) + (is_masked ? "/active" : "/all"),
-                hash);
+    const Kokkos::View<std::int64_t**, Kokkos::LayoutRight, Memory> maxima(
+        "test::maxima", trees.tokens.size(), static_cast<std::size_t>(chunk_count(vocabulary)));
+    for (const bool shared : {false, true}) {
+      const auto parent = on_device<Memory>(trees.roots);
+      const Kokkos::View<std::int32_t*, Memory> accepted("test::accepted", trees_per_batch);
+      const Kokkos::View<TokenId*, Memory> bonus("test::bonus", trees_per_batch);
+      const Kokkos::View<std::int32_t*, Memory> status("test::status", trees_per_batch);
+      GreedyTrees<Memory> result{accepted, bonus, status};
+      if (shared) result.chunk_maxima = maxima;
+      verify_greedy(space, rows, tokens, {first_child, next_sibling, parent}, result);
+      space.fence("tokkos::test::golden");
+      ResultHash hash;
+      hash.add(on_host(parent)).add(on_host(accepted)).add(on_host(bonus)).add(on_host(status));
+      results.add(std::string("verify_greedy/") + type_name<Logit>() + "/" +
+                      std::to_string(vocabulary) + (is_masked ? "/active" : "/all"),
+                  hash, shared ? "shared maxima" : "a team a tree");
+    }
   }
 }
 
