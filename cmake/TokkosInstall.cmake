@@ -20,14 +20,15 @@ set_target_properties(tokkos PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${s
 # Libraries and programs find each other in the prefix wherever it is, and others where they were linked.
 file(RELATIVE_PATH libraries "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set(programs)
-foreach(program IN ITEMS tokkos_command tokkos-bench)
-  if(TARGET ${program})
-    list(APPEND programs ${program})
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-  endif()
-endforeach()
-foreach(target IN ITEMS tokkos tokkos_c ${programs})
+if(TOKKOS_BUILD_TOOLS)
+  list(APPEND programs tokkos_command)
+endif()
+if(TOKKOS_BUILD_BENCHMARKS)
+  list(APPEND programs tokkos-bench)
+endif()
+foreach(target IN ITEMS tokkos tokkos_dlpack tokkos_c ${programs})
   if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
     set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")
@@ -42,6 +43,24 @@ set(package "${PROJECT_BINARY_DIR}/package")
 
 install(TARGETS tokkos EXPORT TokkosTargets FILE_SET HEADERS)
 install(EXPORT TokkosTargets NAMESPACE Tokkos:: DESTINATION "${package_dir}")
+
+# DLPack for C++: its header comes along where it was embedded.
+if(TARGET tokkos_dlpack)
+  set_target_properties(
+    tokkos_dlpack
+    PROPERTIES EXPORT_NAME dlpack VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
+  )
+  install(TARGETS tokkos_dlpack tokkos_dlpack_header EXPORT TokkosDlpackTargets FILE_SET HEADERS)
+  install(EXPORT TokkosDlpackTargets NAMESPACE Tokkos:: DESTINATION "${package_dir}")
+  get_target_property(header_folder tokkos_dlpack_header INTERFACE_INCLUDE_DIRECTORIES)
+  string(REGEX REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1" header_folder "${header_folder}")
+  if(EXISTS "${header_folder}/dlpack/dlpack.h")
+    install(
+      FILES "${header_folder}/dlpack/dlpack.h"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dlpack"
+    )
+  endif()
+endif()
 if(programs)
   install(TARGETS ${programs})
 endif()
@@ -51,6 +70,10 @@ file(RELATIVE_PATH to_prefix "${full_package_dir}" "${prefix}")
 file(RELATIVE_PATH to_include "${full_package_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 file(RELATIVE_PATH to_libraries "${full_package_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 tokkos_kokkos_header(kokkos_version kokkos_backends)
+set(dlpack_package FALSE)
+if(TARGET tokkos_dlpack AND NOT header_folder)
+  set(dlpack_package TRUE)
+endif()
 configure_file(
   "${CMAKE_CURRENT_LIST_DIR}/install/TokkosConfig.cmake.in"
   "${package}/TokkosConfig.cmake"
