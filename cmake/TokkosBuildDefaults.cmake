@@ -63,9 +63,11 @@ function(tokkos_set_warnings target)
 endfunction()
 
 # Kokkos as a CMake language: every source of the targets of a folder, and of those below it, is compiled as
-# that language. CMake goes by the ending otherwise.
+# that language. CMake goes by the ending otherwise. Third parties' folders are left as they are.
 function(tokkos_set_language folder)
-  if(TOKKOS_LANGUAGE STREQUAL "CXX")
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${folder}" ours)
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${folder}" fetched)
+  if(TOKKOS_LANGUAGE STREQUAL "CXX" OR NOT ours OR fetched)
     return()
   endif()
   get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
