@@ -68,7 +68,7 @@ endif()
 get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
 file(RELATIVE_PATH to_prefix "${full_package_dir}" "${prefix}")
 file(RELATIVE_PATH to_include "${full_package_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-file(RELATIVE_PATH to_libraries "${full_package_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set(to_libraries ../..)
 tokkos_kokkos_header(kokkos_version kokkos_backends)
 set(dlpack_package FALSE)
 if(TARGET tokkos_dlpack AND NOT header_folder)
@@ -97,12 +97,10 @@ if(TARGET tokkos_c)
   file(READ "${CMAKE_CURRENT_LIST_DIR}/install/TokkosC.cmake.in" imported)
   string(CONFIGURE "${imported}" imported @ONLY)
   file(GENERATE OUTPUT "${package}/TokkosC-$<CONFIG>.cmake" CONTENT "${imported}" TARGET tokkos_c)
-  file(
-    RELATIVE_PATH
-    to_include
-    "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
-    "${CMAKE_INSTALL_FULL_INCLUDEDIR}"
-  )
+  set(pkgconfig "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+  file(RELATIVE_PATH to_prefix "${pkgconfig}" "${prefix}")
+  string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+  file(RELATIVE_PATH to_include "${pkgconfig}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
   configure_file("${CMAKE_CURRENT_LIST_DIR}/install/tokkos_c.pc.in" "${package}/tokkos_c.pc" @ONLY)
   install(TARGETS tokkos_c)
   install(

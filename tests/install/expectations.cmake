@@ -53,7 +53,11 @@ endfunction()
 
 # Of all the targets that Tokkos may define under its own names, exactly these exist.
 function(expect_targets)
-  foreach(target IN ITEMS Tokkos::tokkos Tokkos::c Tokkos::lm_head Kokkos::kokkos)
+  foreach(
+    target
+    IN
+    ITEMS Tokkos::tokkos Tokkos::dlpack Tokkos::c Tokkos::lm_head Kokkos::kokkos
+  )
     if(target IN_LIST ARGN AND NOT TARGET ${target})
       message(SEND_ERROR "there is no target ${target}")
     elseif(TARGET ${target} AND NOT target IN_LIST ARGN)

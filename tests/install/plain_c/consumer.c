@@ -26,6 +26,8 @@ int main(void) {
   tokkos_step_outputs outputs = tokkos_step_outputs_default();
   const tokkos_array rows = tokkos_matrix(logits, TOKKOS_FLOAT32, 1, VOCABULARY, 0);
   const tokkos_array tokens = tokkos_vector(&token, TOKKOS_INT32, 1);
+  const int32_t prompt[] = {7};
+  tokkos_history* history = NULL;
   tokkos_context* context = NULL;
   tokkos_processor* processor = NULL;
   int done = 0;
@@ -37,17 +39,20 @@ int main(void) {
   config.logit_bias = &bias;
   config.logit_bias_count = 1;
   request.config = &config;
-  request.id = "consumer";
+  request.id = "consumer"; /* names its random stream, whose place the history says */
   step.requests = &request;
   step.request_count = 1;
   outputs.tokens = &tokens;
 
-  done = check(tokkos_context_create(&where, &context)) &&
+  done = check(tokkos_history_create(prompt, 1, &history));
+  request.history = history;
+  done = done && check(tokkos_context_create(&where, &context)) &&
          check(tokkos_processor_create(context, &limits, &processor)) &&
          check(tokkos_processor_process(processor, &rows, &step, &outputs, NULL, NULL)) &&
          check(tokkos_context_fence(context));
   tokkos_processor_destroy(processor);
   tokkos_context_destroy(context);
+  tokkos_history_destroy(history);
   printf("Tokkos %s, token %d\n", tokkos_version(), (int)token);
   return done && check(tokkos_finalize()) && token == 4242 ? 0 : 1;
 }
