@@ -134,7 +134,8 @@ function(_tokkos_fetch place hash file ok)
   endif()
 endfunction()
 
-# Set `result` to a local file that holds the pinned archive of dependency `name`, or stop.
+# Set `result` to a local file that holds the pinned archive of dependency `name`, or stop. It is kept in
+# TOKKOS_ARCHIVE_FOLDER, by default a folder of the build.
 function(tokkos_obtain_archive name result)
   list(GET _TOKKOS_${name}_UPSTREAM 0 upstream)
   list(GET _TOKKOS_${name}_UPSTREAM 1 upstream_hash)
@@ -143,6 +144,9 @@ function(tokkos_obtain_archive name result)
   get_filename_component(upstream_file "${upstream}" NAME)
   get_filename_component(pool_file "${pool}" NAME)
   set(folder "${CMAKE_BINARY_DIR}/_archives")
+  if(TOKKOS_ARCHIVE_FOLDER)
+    set(folder "${TOKKOS_ARCHIVE_FOLDER}")
+  endif()
   string(TOLOWER ${name} lower)
   set(upstream_copy "${folder}/${lower}-${upstream_file}")
   set(pool_copy "${folder}/${lower}-${pool_file}")

@@ -4,22 +4,16 @@
 # TOKKOS_BACKENDS: what the Kokkos at hand was built with, of the backends that Tokkos knows. A
 # backend that was asked for and is not there is one clear message.
 
+include(TokkosKokkosHeader)
+
 if(Kokkos_VERSION AND Kokkos_VERSION VERSION_LESS 5.0)
   message(FATAL_ERROR "Kokkos is ${Kokkos_VERSION}, expected 5.0 or newer")
 endif()
 
 # A Kokkos that was added in another folder leaves no variable here, but its configuration header.
 set(_tokkos_devices ${Kokkos_DEVICES})
-if(NOT _tokkos_devices AND TARGET kokkoscore)
-  get_target_property(_tokkos_folders kokkoscore INTERFACE_INCLUDE_DIRECTORIES)
-  foreach(folder IN LISTS _tokkos_folders)
-    string(REGEX REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1" folder "${folder}")
-    if(EXISTS "${folder}/KokkosCore_config.h")
-      file(STRINGS "${folder}/KokkosCore_config.h" _tokkos_lines REGEX "^#define KOKKOS_ENABLE_")
-      string(REGEX MATCHALL "KOKKOS_ENABLE_[A-Z]+" _tokkos_devices "${_tokkos_lines}")
-      list(TRANSFORM _tokkos_devices REPLACE "KOKKOS_ENABLE_" "")
-    endif()
-  endforeach()
+if(NOT _tokkos_devices)
+  tokkos_kokkos_header(_tokkos_version _tokkos_devices)
 endif()
 
 set(TOKKOS_BACKENDS)
@@ -29,9 +23,9 @@ foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
   elseif(Kokkos_ENABLE_${backend})
     message(
       FATAL_ERROR
-      "Kokkos_ENABLE_${backend} is ON, but the Kokkos that was found (${Kokkos_DIR}) has only: "
-      "${_tokkos_devices}. Point Kokkos_ROOT to one that has ${backend}, or let Tokkos build its own "
-      "with -DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
+      "The preset or option Kokkos_ENABLE_${backend} asks for ${backend}, but the Kokkos that was found "
+      "(${Kokkos_DIR}) has only: ${_tokkos_devices}. Point Kokkos_ROOT to one that has ${backend}, or let "
+      "Tokkos build its own with -DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
     )
   endif()
 endforeach()

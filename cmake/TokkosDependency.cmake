@@ -64,6 +64,7 @@ macro(tokkos_require_kokkos)
       if(NOT DEFINED CMAKE_CXX_STANDARD)
         set(CMAKE_CXX_STANDARD 20)
       endif()
+      include(TokkosLanguage) # the language is that of a folder above Kokkos's
       FetchContent_MakeAvailable(kokkos)
     endif()
   endif()

@@ -4,7 +4,13 @@
 # Compile with Kokkos's nvcc_wrapper: that of an installed Kokkos, or the one in the pinned archive.
 # (CUDA as a CMake language needs CMake 3.25.2; the wrapper works with every CMake that Tokkos does.)
 
-if(NOT CMAKE_CXX_COMPILER)
+# CMake's own trials have the compiler from elsewhere.
+get_property(in_try_compile GLOBAL PROPERTY IN_TRY_COMPILE)
+if(NOT CMAKE_CXX_COMPILER AND NOT in_try_compile)
+  find_program(TOKKOS_NVCC nvcc HINTS $ENV{CUDA_ROOT}/bin)
+  if(NOT TOKKOS_NVCC)
+    message(FATAL_ERROR "The preset cuda needs CUDA's nvcc: there is none on the PATH")
+  endif()
   find_program(TOKKOS_NVCC_WRAPPER nvcc_wrapper HINTS ${Kokkos_ROOT}/bin $ENV{Kokkos_ROOT}/bin)
   if(NOT TOKKOS_NVCC_WRAPPER)
     list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/..")

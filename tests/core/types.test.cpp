@@ -24,5 +24,9 @@ TEST_CASE("the version is three numbers, the revision is known or says so") {
     CHECK((c == '.' || (c >= '0' && c <= '9')));
   }
   CHECK(dots == 2);
+  CHECK(version == tokkos::version_string);
+  CHECK(version == std::to_string(TOKKOS_VERSION_MAJOR) + '.' +
+                       std::to_string(TOKKOS_VERSION_MINOR) + '.' +
+                       std::to_string(TOKKOS_VERSION_PATCH));
   CHECK_FALSE(std::string(tokkos::revision()).empty());
 }

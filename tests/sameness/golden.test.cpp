@@ -77,8 +77,10 @@ TEST_CASE("a caller that flushes to zero gets the golden hashes", "[sameness]") 
 
 TEST_CASE("the golden hashes are written", "[.][write-golden-hashes]") {
   const std::string comment =
+      // REUSE-IgnoreStart
       "# SPDX-FileCopyrightText: The Tokkos authors\n"
       "# SPDX-License-Identifier: Apache-2.0\n"
+      // REUSE-IgnoreEnd
       "#\n"
       "# FNV-1a hashes of the bits of results, one `output/case hash` a line; every backend, "
       "number\n"

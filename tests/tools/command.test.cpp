@@ -3,6 +3,8 @@
 #include "tools/command/thread_option.hpp"
 #include "tools/info/info.hpp"
 
+#include <tokkos/core/version.hpp>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -151,6 +153,7 @@ TEST_CASE("info describes the build for people and machines") {
   const Outcome machine = run("info --json", "KOKKOS_PRINT_CONFIGURATION=1");
   REQUIRE(machine.status == 0);
   const auto info = nlohmann::json::parse(machine.out);
+  CHECK(info["version"] == version_string);
   CHECK(info["numerics"]["chunk"] == 4096);
   CHECK(info["numerics"]["grid"] == "2^-44");
   CHECK(std::ranges::find(info["backends"], "SERIAL") != info["backends"].end());
