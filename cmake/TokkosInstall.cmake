@@ -26,7 +26,11 @@ endif()
 if(TOKKOS_BUILD_BENCHMARKS)
   list(APPEND programs tokkos-bench)
 endif()
-foreach(target IN ITEMS tokkos tokkos_dlpack tokkos_c ${programs})
+foreach(
+  target
+  IN
+  ITEMS tokkos tokkos_dlpack tokkos_lm_head tokkos_c ${programs}
+)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
     set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
@@ -65,11 +69,38 @@ if(programs)
   install(TARGETS ${programs})
 endif()
 
+# The LM head: Kokkos Kernels is found again where it was found, and is no more than headers in the library's
+# own objects where it was embedded.
+if(TARGET tokkos_lm_head)
+  set_target_properties(
+    tokkos_lm_head
+    PROPERTIES EXPORT_NAME lm_head VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
+  )
+  install(TARGETS tokkos_lm_head EXPORT TokkosLmHeadTargets FILE_SET HEADERS)
+  if(TARGET tokkos_kokkos_kernels)
+    foreach(property IN ITEMS INTERFACE_INCLUDE_DIRECTORIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)
+      get_target_property(folders tokkos_kokkos_kernels ${property})
+      if(folders AND NOT folders MATCHES "BUILD_INTERFACE")
+        set_target_properties(
+          tokkos_kokkos_kernels
+          PROPERTIES ${property} "$<BUILD_INTERFACE:${folders}>"
+        )
+      endif()
+    endforeach()
+    install(TARGETS tokkos_kokkos_kernels EXPORT TokkosLmHeadTargets)
+  endif()
+  install(EXPORT TokkosLmHeadTargets NAMESPACE Tokkos:: DESTINATION "${package_dir}")
+endif()
+
 get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
 file(RELATIVE_PATH to_prefix "${full_package_dir}" "${prefix}")
 file(RELATIVE_PATH to_include "${full_package_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 set(to_libraries ../..)
 tokkos_kokkos_header(kokkos_version kokkos_backends)
+set(kernels_package FALSE)
+if(TARGET tokkos_lm_head AND NOT TARGET tokkos_kokkos_kernels)
+  set(kernels_package TRUE)
+endif()
 set(dlpack_package FALSE)
 if(TARGET tokkos_dlpack AND NOT header_folder)
   set(dlpack_package TRUE)

@@ -117,7 +117,7 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
         return []
 
     def cmake_args(self):
-        names = ("KOKKOS", "NLOHMANN_JSON", "CXXOPTS", "CATCH2", "BENCHMARK", "DLPACK")
+        names = ("KOKKOS", "KOKKOS_KERNELS", "NLOHMANN_JSON", "CXXOPTS", "CATCH2", "BENCHMARK", "DLPACK")
         policies = [self.define(f"TOKKOS_{name}_DEPENDENCY_POLICY", "INSTALLED") for name in names]
         args = policies + [
             self.define("Kokkos_ROOT", self.spec["kokkos"].prefix),
@@ -125,6 +125,7 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("CMAKE_POSITION_INDEPENDENT_CODE", "pic"),
             self.define_from_variant("TOKKOS_BUILD_C_API", "capi"),
             self.define_from_variant("TOKKOS_BUILD_DLPACK", "capi"),
+            self.define_from_variant("TOKKOS_BUILD_LM_HEAD", "lm_head"),
             self.define_from_variant("TOKKOS_BUILD_TOOLS", "tools"),
             self.define_from_variant("TOKKOS_BUILD_BENCHMARKS", "benchmarks"),
             self.define("TOKKOS_BUILD_TESTS", self.run_tests),
@@ -134,9 +135,6 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
             args.append(self.define_from_variant(f"Kokkos_ENABLE_{option}", backend))
         if self.spec.satisfies("+capi"):
             args.append(self.define("TOKKOS_C_KOKKOS", "SHARED"))
-        if self.spec.satisfies("+lm_head"):
-            args.append(self.define("TOKKOS_BUILD_LM_HEAD", True))
-            args.append(self.define("TOKKOS_KOKKOS_KERNELS_DEPENDENCY_POLICY", "INSTALLED"))
         return [arg for arg in args + self._compiler() if arg]
 
     def check(self):
