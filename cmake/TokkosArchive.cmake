@@ -64,6 +64,18 @@ set(
   f630f681cf07f5c8438241983ddd27e97fce36a1ef3c7d8b954a88e8de3d8417
 )
 
+set(_TOKKOS_DLPACK_VERSION 1.0)
+set(
+  _TOKKOS_DLPACK_UPSTREAM
+  "https://github.com/dmlc/dlpack/archive/refs/tags/v1.0.tar.gz"
+  f8cfdcb634ff3cf0e3d9a3426e019e1c6469780a3b0020c9bc4ecc09cf9abcb1
+)
+set(
+  _TOKKOS_DLPACK_POOL
+  "pool/main/d/dlpack/dlpack_1.0.orig.tar.gz"
+  f8cfdcb634ff3cf0e3d9a3426e019e1c6469780a3b0020c9bc4ecc09cf9abcb1
+)
+
 # The base address of the package mirror that this machine is configured for; empty if none is.
 function(_tokkos_package_mirror result)
   set(${result} "" PARENT_SCOPE)

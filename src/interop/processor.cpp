@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/array_view.hpp"
+#include "interop/context.hpp"
+#include "interop/handle.hpp"
+#include "interop/last_error.hpp"
+#include "interop/sized_struct.hpp"
+#include "interop/step_arguments.hpp"
+
+#include <memory>
+#include <utility>
+
+using namespace tokkos::interop;
+
+struct tokkos_processor : Object {
+  explicit tokkos_processor(std::unique_ptr<ProcessorPart> made) : part(std::move(made)) {}
+  std::unique_ptr<ProcessorPart> part;
+  StepArguments arguments;
+};
+
+namespace {
+
+tokkos_logit_hook hook_given(const tokkos_logit_hook* hook) {
+  return hook == nullptr ? tokkos_logit_hook{} : read_struct("hook", hook, tokkos_logit_hook{});
+}
+
+}  // namespace
+
+void tokkos_step_outputs_init(tokkos_step_outputs* outputs, size_t size) {
+  initialize_struct(outputs, size, tokkos_step_outputs{});
+}
+
+void tokkos_logit_hook_init(tokkos_logit_hook* hook, size_t size) {
+  initialize_struct(hook, size, tokkos_logit_hook{});
+}
+
+tokkos_status tokkos_processor_create(const tokkos_context* context, const tokkos_limits* limits,
+                                      tokkos_processor** processor) {
+  return guarded([&] {
+    checked_result("processor", processor) = nullptr;
+    const tokkos_context& alive = live("context", context);
+    create(processor, alive.backend->make_processor(Limits::of(limits)));
+  });
+}
+
+tokkos_status tokkos_processor_destroy(tokkos_processor* processor) {
+  return guarded([&] { destroy("processor", processor); });
+}
+
+tokkos_status tokkos_processor_process(tokkos_processor* processor, const tokkos_array* logits,
+                                       const tokkos_step* step, const tokkos_step_outputs* outputs,
+                                       const tokkos_step_options* options,
+                                       const tokkos_logit_hook* hook) {
+  return guarded([&] {
+    tokkos_processor& alive = live("processor", processor);
+    const auto written = read_struct("outputs", outputs, tokkos_step_outputs{});
+    const tokkos::StepOptions taken = step_options_of(options);
+    const tokkos_logit_hook called_between = hook_given(hook);
+    alive.arguments.assign(step);
+    alive.arguments.check_rows(row_count("logits", logits));
+    alive.part->process(logits, alive.arguments.requests(), written, taken, called_between);
+  });
+}
+
+tokkos_status tokkos_processor_prepare(tokkos_processor* processor, int64_t rows,
+                                       const tokkos_step* step,
+                                       const tokkos_step_options* options) {
+  return guarded([&] {
+    tokkos_processor& alive = live("processor", processor);
+    try {
+      const tokkos::StepOptions taken = step_options_of(options);
+      alive.arguments.assign(step);
+      alive.arguments.check_rows(rows);
+      alive.part->prepare(rows, alive.arguments.requests(), taken);
+    } catch (...) {
+      alive.part->drop_prepared();  // an older step must not be taken for this one
+      throw;
+    }
+  });
+}
+
+tokkos_status tokkos_processor_process_prepared(tokkos_processor* processor,
+                                                const tokkos_array* logits,
+                                                const tokkos_step_outputs* outputs,
+                                                const tokkos_logit_hook* hook) {
+  return guarded([&] {
+    tokkos_processor& alive = live("processor", processor);
+    const auto written = read_struct("outputs", outputs, tokkos_step_outputs{});
+    alive.part->process_prepared(logits, written, hook_given(hook));
+  });
+}
+
+tokkos_status tokkos_processor_update_logits(tokkos_processor* processor,
+                                             const tokkos_array* logits, const tokkos_step* step,
+                                             const tokkos_array* row_status) {
+  return guarded([&] {
+    tokkos_processor& alive = live("processor", processor);
+    alive.arguments.assign(step);
+    alive.arguments.check_rows(row_count("logits", logits));
+    alive.part->update_logits(logits, alive.arguments.requests(), row_status);
+  });
+}
+
+tokkos_status tokkos_processor_compute_probabilities(tokkos_processor* processor,
+                                                     const tokkos_array* logits,
+                                                     const tokkos_step* step,
+                                                     const tokkos_array* probabilities,
+                                                     const tokkos_array* row_status) {
+  return guarded([&] {
+    tokkos_processor& alive = live("processor", processor);
+    alive.arguments.assign(step);
+    alive.arguments.check_rows(row_count("logits", logits));
+    alive.part->compute_probabilities(logits, alive.arguments.requests(), probabilities,
+                                      row_status);
+  });
+}

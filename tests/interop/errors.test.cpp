@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything that is wrong ends in a status and a text, and nothing is written.
+#include <tokkos/tokkos.h>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "interop/c_objects.hpp"
+#include "interop/last_complaint.hpp"
+
+namespace tokkos::test {
+namespace {
+
+constexpr std::int64_t vocabulary = 100;
+
+/// A step of one request on host memory, all of it right.
+struct OneRow {
+  std::vector<float> memory = std::vector<float>(vocabulary, 0.5f);
+  std::array<std::int32_t, 1> drawn{-7};
+  tokkos_array logits = tokkos_matrix(memory.data(), TOKKOS_FLOAT32, 1, vocabulary, 0);
+  tokkos_array tokens = tokkos_vector(drawn.data(), TOKKOS_INT32, 1);
+  tokkos_generation_config config = tokkos_generation_config_default();
+  tokkos_request request = tokkos_request_default();
+  tokkos_step step = tokkos_step_default();
+  tokkos_step_outputs outputs = tokkos_step_outputs_default();
+  tokkos_step_options options = tokkos_step_options_default();
+  float uniform = 0.25f;
+  Context context = context_on<Kokkos::Serial>();
+  Processor processor = processor_on(context, limits_of(4, vocabulary));
+
+  OneRow() {
+    request.config = &config;
+    step.requests = &request;
+    step.request_count = 1;
+    outputs.tokens = &tokens;
+    options.uniforms = &uniform;
+    options.uniform_count = 1;
+  }
+  OneRow(const OneRow&) = delete;
+  OneRow& operator=(const OneRow&) = delete;
+
+  tokkos_status process() {
+    return tokkos_processor_process(processor.get(), &logits, &step, &outputs, &options, nullptr);
+  }
+  /// What processing says; logits and tokens must be as they were.
+  Complaint complaint() {
+    const Complaint said = complaint_of(process());
+    CHECK(memory == std::vector<float>(vocabulary, 0.5f));
+    CHECK(drawn[0] == -7);
+    return said;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a right step works", "[interop]") {
+  OneRow row;
+  check_ok(row.process());
+  CHECK(row.drawn[0] == 25);
+}
+
+TEST_CASE("bad values of a config are refused by field, value and range", "[interop]") {
+  OneRow row;
+  row.config.temperature = -1.0f;
+  CHECK(row.complaint().message ==
+        "generation_configs[0].temperature is -1, expected a finite "
+        "number >= 0");
+  row.config.temperature = 1.0f;
+  row.config.penalty_policy = 4;
+  CHECK(row.complaint().value == "4");
+  row.config.penalty_policy = 0;
+  const tokkos_token_bias beyond{1.0, vocabulary, 0};
+  row.config.logit_bias = &beyond;
+  row.config.logit_bias_count = 1;
+  CHECK(row.complaint().value == "100");
+  row.config.logit_bias = nullptr;
+  const Complaint missing = row.complaint();
+  CHECK(missing.field == "requests[0].config.logit_bias");
+  CHECK(missing.value == "null");
+  row.config.logit_bias_count = 0;
+  row.config.banned_token_count = 2;
+  CHECK(row.complaint().field == "requests[0].config.banned_token_ids");
+  row.config.banned_token_count = 0;
+  const tokkos_token_list nothing{nullptr, 3};
+  row.config.bad_words = &nothing;
+  row.config.bad_word_count = 1;
+  CHECK(row.complaint().field == "requests[0].config.bad_words[0].tokens");
+}
+
+TEST_CASE("bad arrays are refused by member", "[interop]") {
+  OneRow row;
+  const tokkos_array good = row.logits;
+  const auto field_of = [&](auto change) {
+    row.logits = good;
+    change(row.logits);
+    return row.complaint().field;
+  };
+  CHECK(field_of([](tokkos_array& a) { a.type = TOKKOS_INT32; }) == "logits.type");
+  CHECK(field_of([](tokkos_array& a) { a.type = 77; }) == "logits.type");
+  CHECK(field_of([](tokkos_array& a) { a.ndim = 1; }) == "logits.ndim");
+  CHECK(field_of([](tokkos_array& a) { a.flags = 6; }) == "logits.flags");
+  CHECK(field_of([](tokkos_array& a) { a.flags = TOKKOS_ARRAY_READ_ONLY; }) == "logits.flags");
+  CHECK(field_of([](tokkos_array& a) { a.shape[0] = -1; }) == "logits.shape");
+  CHECK(field_of([](tokkos_array& a) { a.strides[0] = -4; }) == "logits.strides");
+  CHECK(field_of([](tokkos_array& a) { a.shape[1] = 99; }) == "logits.extent");
+  CHECK(field_of([](tokkos_array& a) { a.shape[0] = 2; }) == "step.rows");
+  CHECK(field_of([](tokkos_array& a) { a.strides[1] = 2; }) == "logits.stride");
+  CHECK(field_of([](tokkos_array& a) { a.data = nullptr; }) == "logits.data");
+  CHECK(field_of([](tokkos_array& a) { a.data = static_cast<char*>(a.data) + 1; }) ==
+        "logits.data");
+  row.request.rows = 4;
+  CHECK(field_of([](tokkos_array& a) {
+          a.shape[0] = 4;
+          a.strides[0] = std::numeric_limits<std::int64_t>::max();
+        }) == "logits.shape");
+  row.request.rows = 1;
+  row.logits = good;
+  row.tokens.type = TOKKOS_FLOAT32;
+  const Complaint type = row.complaint();
+  CHECK(type.message == "tokens.type is float32, expected int32");
+  row.tokens = tokkos_vector(row.drawn.data(), TOKKOS_INT32, 2);
+  CHECK(row.complaint().field == "tokens.extent");
+}
+
+TEST_CASE("uniforms, ties and what the mask stores are checked", "[interop]") {
+  OneRow row;
+  row.uniform = 1.0f;
+  CHECK(row.complaint().message == "uniforms[0] is 1, expected a number in [0, 1)");
+  row.uniform = std::nanf("");
+  CHECK(row.complaint().value == "nan");
+  row.uniform = 0.0f;
+  row.options.uniform_count = 2;
+  row.options.ties = 2;
+  CHECK(row.complaint().field == "options.ties");
+  row.options.ties = 1;
+  row.options.store_mask = 5;
+  CHECK(row.complaint().field == "options.store_mask");
+  row.options.store_mask = 0;
+  row.options.uniforms = nullptr;
+  CHECK(row.complaint().field == "options.uniforms");
+}
+
+TEST_CASE("null pointers are refused by name", "[interop]") {
+  OneRow row;
+  const auto none = [](tokkos_status status) { return complaint_of(status).field; };
+  tokkos_processor* const p = row.processor.get();
+  tokkos_processor* processor = nullptr;
+  CHECK(none(tokkos_processor_process(nullptr, &row.logits, &row.step, &row.outputs, nullptr,
+                                      nullptr)) == "processor");
+  CHECK(none(tokkos_processor_process(p, nullptr, &row.step, &row.outputs, &row.options,
+                                      nullptr)) == "logits");
+  CHECK(none(tokkos_processor_process(p, &row.logits, nullptr, &row.outputs, nullptr, nullptr)) ==
+        "step");
+  CHECK(none(tokkos_processor_process(p, &row.logits, &row.step, nullptr, nullptr, nullptr)) ==
+        "outputs");
+  CHECK(none(tokkos_processor_create(row.context.get(), nullptr, &processor)) == "limits");
+  CHECK(none(tokkos_processor_create(row.context.get(), nullptr, nullptr)) == "processor");
+  CHECK(none(tokkos_context_create(nullptr, nullptr)) == "context");
+  CHECK(none(tokkos_history_create(nullptr, 3, nullptr)) == "history");
+  History history;
+  CHECK(none(tokkos_history_create(nullptr, 3, history.put())) == "prompt");
+  CHECK(none(tokkos_history_commit(nullptr, 1)) == "history");
+  CHECK(none(tokkos_mask_create(nullptr, nullptr)) == "mask");
+  const tokkos_mask_callbacks empty = tokkos_mask_callbacks_default();
+  Mask mask;
+  CHECK(none(tokkos_mask_create(&empty, mask.put())) == "callbacks.fill");
+  CHECK(none(tokkos_last_error_parts(nullptr)) == "error");
+  row.step.requests = nullptr;
+  CHECK(row.complaint().field == "requests");
+}
+
+TEST_CASE("limits that no vocabulary has are refused", "[interop]") {
+  const Context context = context_on<Kokkos::Serial>();
+  tokkos_processor* processor = nullptr;
+  for (const tokkos_limits& limits :
+       {limits_of(-1, 10), limits_of(1, 0), limits_of(1, std::int64_t{1} << 31),
+        limits_of(1, 1 << 19), limits_of(1, 10, 11), limits_of(1, 10, -1)}) {
+    CHECK(tokkos_processor_create(context.get(), &limits, &processor) ==
+          TOKKOS_ERROR_INVALID_ARGUMENT);
+    CHECK(processor == nullptr);
+  }
+  tokkos_verifier* verifier = nullptr;
+  const tokkos_limits part = limits_of(4, 10, 9);
+  CHECK(complaint_of(tokkos_verifier_create(context.get(), &part, &verifier)).field ==
+        "active_vocabulary");
+}
+
+TEST_CASE("a prepare that is refused drops the step before it", "[interop]") {
+  OneRow row;
+  const auto process_prepared = [&] {
+    return tokkos_processor_process_prepared(row.processor.get(), &row.logits, &row.outputs,
+                                             nullptr);
+  };
+  CHECK(complaint_of(process_prepared()).field == "prepare");
+  const auto prepare = [&](std::int64_t rows) {
+    return tokkos_processor_prepare(row.processor.get(), rows, &row.step, &row.options);
+  };
+  check_ok(prepare(1));
+  CHECK(complaint_of(prepare(2)).field == "step.rows");
+  CHECK(complaint_of(process_prepared()).field == "prepare");
+  check_ok(prepare(1));
+  row.options.ties = 9;
+  CHECK(complaint_of(prepare(1)).field == "options.ties");
+  CHECK(complaint_of(process_prepared()).field == "prepare");
+  CHECK(row.drawn[0] == -7);
+}
+
+TEST_CASE("ids are given to every request or to none", "[interop]") {
+  OneRow row;
+  std::array<tokkos_request, 2> two{row.request, row.request};
+  std::array<float, 2 * vocabulary> memory{};
+  two[0].id = "a";
+  row.step.requests = two.data();
+  row.step.request_count = 2;
+  row.logits = tokkos_matrix(memory.data(), TOKKOS_FLOAT32, 2, vocabulary, 0);
+  CHECK(row.complaint().field == "requests[1].id");
+}
+
+}  // namespace tokkos::test

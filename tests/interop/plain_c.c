@@ -1,0 +1,162 @@
+/* SPDX-FileCopyrightText: The Tokkos authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library as a program in C meets it, one part of its life for each argument. Exits with the
+ * number of broken promises. */
+#include <tokkos/tokkos.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VOCABULARY = 40 };
+
+static int broken = 0;
+
+static void check(int holds, const char* promise) {
+  if (holds) return;
+  printf("broken: %s (last error: %s)\n", promise, tokkos_last_error());
+  ++broken;
+}
+
+/* A grammar that allows one token, 11, forever. */
+typedef struct Grammar {
+  int accepted;
+  int destroyed;
+} Grammar;
+
+static int32_t fill(void* user, int32_t* words, size_t word_count) {
+  (void)user;
+  if (word_count != 2) return 1;
+  words[0] = 1 << 11;
+  return 0;
+}
+
+static int32_t accept(void* user, int32_t token) {
+  if (token != 11) return 0;
+  ++((Grammar*)user)->accepted;
+  return 1;
+}
+
+static int32_t rollback(void* user, int32_t count) {
+  ((Grammar*)user)->accepted -= count;
+  return 0;
+}
+
+static void destroy(void* user) {
+  ++((Grammar*)user)->destroyed;
+}
+
+static tokkos_context* make_context(void) {
+  tokkos_context_options options = tokkos_context_options_default();
+  tokkos_context* context = NULL;
+  options.backend = TOKKOS_BACKEND_SERIAL;
+  check(tokkos_context_create(&options, &context) == TOKKOS_OK, "a context is made");
+  return context;
+}
+
+static tokkos_processor* make_processor(tokkos_context* context) {
+  tokkos_limits limits = tokkos_limits_default();
+  tokkos_processor* processor = NULL;
+  limits.max_rows = 2;
+  limits.vocabulary = VOCABULARY;
+  check(tokkos_processor_create(context, &limits, &processor) == TOKKOS_OK, "a processor is made");
+  return processor;
+}
+
+/* One masked row; returns the status of processing it. */
+static tokkos_status masked_row(tokkos_processor* processor, tokkos_mask* mask, int32_t* token) {
+  float memory[VOCABULARY] = {0.0f};
+  const float uniform = 0.5f;
+  const tokkos_array logits = tokkos_matrix(memory, TOKKOS_FLOAT32, 1, VOCABULARY, 0);
+  const tokkos_array tokens = tokkos_vector(token, TOKKOS_INT32, 1);
+  tokkos_request request = tokkos_request_default();
+  tokkos_step step = tokkos_step_default();
+  tokkos_step_outputs outputs = tokkos_step_outputs_default();
+  tokkos_step_options options = tokkos_step_options_default();
+  request.mask = mask;
+  step.requests = &request;
+  step.request_count = 1;
+  outputs.tokens = &tokens;
+  options.uniforms = &uniform;
+  options.uniform_count = 1;
+  return tokkos_processor_process(processor, &logits, &step, &outputs, &options, NULL);
+}
+
+static void step_with_a_mask(void) {
+  Grammar grammar = {0, 0};
+  tokkos_mask_callbacks callbacks = tokkos_mask_callbacks_default();
+  tokkos_mask* mask = NULL;
+  tokkos_context* context = make_context();
+  tokkos_processor* processor = make_processor(context);
+  int32_t token = -1;
+  check(strcmp(tokkos_last_error(), "") == 0, "no error before the first one");
+  callbacks.user = &grammar;
+  callbacks.fill = fill;
+  callbacks.accept = accept;
+  callbacks.rollback = rollback;
+  callbacks.destroy = destroy;
+  check(tokkos_mask_create(&callbacks, &mask) == TOKKOS_OK, "a mask is made");
+  check(masked_row(processor, mask, &token) == TOKKOS_OK, "a row is processed");
+  check(token == 11, "the mask decides");
+  check(tokkos_mask_accept(mask, 11) == TOKKOS_OK && grammar.accepted == 1, "it is accepted");
+  check(tokkos_mask_destroy(mask) == TOKKOS_OK && grammar.destroyed == 1, "destroyed once");
+  check(tokkos_mask_destroy(mask) == TOKKOS_ERROR_INVALID_HANDLE, "and not twice");
+  check(masked_row(processor, mask, &token) == TOKKOS_ERROR_INVALID_HANDLE, "nor used then");
+  check(tokkos_context_destroy(context) == TOKKOS_OK, "the context goes first");
+  check(tokkos_processor_destroy(processor) == TOKKOS_OK, "the processor later");
+  check(tokkos_started_kokkos() == 1, "Kokkos was started here");
+}
+
+static void finalized(void) {
+  tokkos_context* context = make_context();
+  tokkos_processor* processor = make_processor(context);
+  tokkos_context* another = NULL;
+  int32_t token = -7;
+  check(tokkos_finalize() == TOKKOS_OK, "Kokkos is finalized");
+  check(tokkos_started_kokkos() == 0, "and does not run");
+  check(tokkos_finalize() == TOKKOS_OK, "once more is nothing");
+  check(masked_row(processor, NULL, &token) == TOKKOS_ERROR_KOKKOS, "no step after Kokkos");
+  check(token == -7, "nothing was written");
+  check(tokkos_context_fence(context) == TOKKOS_ERROR_KOKKOS, "no fence after Kokkos");
+  check(tokkos_context_create(NULL, &another) == TOKKOS_ERROR_KOKKOS, "no context after Kokkos");
+  check(tokkos_processor_destroy(processor) == TOKKOS_OK, "a processor outlives Kokkos");
+  check(tokkos_context_destroy(context) == TOKKOS_OK, "a context outlives Kokkos");
+}
+
+/* Run with environment variables for which Kokkos would end the program. */
+static void bad_environment(void) {
+  tokkos_context* context = NULL;
+  tokkos_error error = tokkos_error_default();
+  check(tokkos_context_create(NULL, &context) == TOKKOS_ERROR_INVALID_ARGUMENT,
+        "a bad environment is a status");
+  check(tokkos_last_error_parts(&error) == TOKKOS_OK, "with parts");
+  check(strstr(error.field, "_NUM_THREADS") != NULL || strncmp(error.field, "KOKKOS_", 7) == 0,
+        "that names the variable");
+  check(context == NULL, "and no context");
+}
+
+/* Ends with everything alive. */
+static void left_alive(void) {
+  int32_t token = -1;
+  tokkos_history* history = NULL;
+  check(tokkos_history_create(&token, 0, &history) == TOKKOS_OK, "a history needs no Kokkos");
+  check(tokkos_started_kokkos() == 0, "which nobody has started");
+  check(masked_row(make_processor(make_context()), NULL, &token) == TOKKOS_OK, "a row");
+}
+
+int main(int argc, char* argv[]) {
+  const char* part = argc > 1 ? argv[1] : "";
+  if (strcmp(part, "step") == 0) {
+    step_with_a_mask();
+  } else if (strcmp(part, "finalized") == 0) {
+    finalized();
+  } else if (strcmp(part, "bad-environment") == 0) {
+    bad_environment();
+  } else if (strcmp(part, "left-alive") == 0) {
+    left_alive();
+  } else {
+    check(0, "a part is named");
+  }
+  printf("%d promises broken\n", broken);
+  return broken;
+}

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Verification through C has the outcome of C++: lossless, greedy, and the seed's rule.
+#include <tokkos/tokkos.h>
+#include <tokkos/engine/draft_verifier.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "backends.hpp"
+#include "engine/draft_batch.hpp"
+#include "engine/scripted_grammar.hpp"
+#include "interop/c_step.hpp"
+#include "interop/last_complaint.hpp"
+#include "kernels/guarded.hpp"
+#include "kernels/verify_case_on_device.hpp"
+
+namespace tokkos::test {
+namespace {
+
+constexpr int vocabulary = 300;
+
+/// Random trees as requests of a step with ids, seeds and histories.
+OwnedStep step_of(const std::vector<DraftTree>& trees) {
+  OwnedStep step;
+  step.cum_num_token = {0};
+  step.trees = trees;
+  step.indices.emplace();
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    GenerationConfig config;
+    config.seed = 77 * i;
+    TokenHistory history({1, 2});
+    for (std::size_t k = 0; k < i; ++k) history.commit(static_cast<TokenId>(k));
+    step.add(config, history);
+    std::vector<std::int32_t> rows{-1};
+    for (std::size_t j = 0; j < trees[i].size(); ++j) rows.push_back(static_cast<int>(j));
+    step.cum_num_token->push_back(step.cum_num_token->back() + static_cast<int>(rows.size()));
+    step.indices->push_back(rows);
+  }
+  return step;
+}
+
+/// Whether C says of every request what C++ says.
+void check_same(const tokkos_verified* verified, const std::vector<VerifiedDraft>& expected) {
+  std::size_t count = 0;
+  check_ok(tokkos_verified_count(verified, &count));
+  REQUIRE(count == expected.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    tokkos_verified_draft draft = tokkos_verified_draft_default();
+    check_ok(tokkos_verified_get(verified, i, &draft));
+    const std::span nodes(draft.accepted_nodes, draft.accepted_count);
+    const std::span tokens(draft.tokens, draft.token_count);
+    CHECK(std::vector(nodes.begin(), nodes.end()) == expected[i].accepted_nodes);
+    CHECK(std::vector(tokens.begin(), tokens.end()) == expected[i].tokens);
+    CHECK(draft.bonus_token == expected[i].bonus_token);
+    CHECK(draft.status == expected[i].status);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("lossless verification says what C++ says", "[interop]", ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  std::mt19937_64 random(5);
+  const DraftBatch batch = random_draft_batch(7, vocabulary, GENERATE(false, true), random);
+  const VerifyCase& c = batch.reference;
+  const auto nodes = static_cast<std::size_t>(c.nodes());
+  Guarded<float, Space> model(nodes, vocabulary, 3, c.model_probs);
+  Guarded<float, Space> drafts(nodes, vocabulary, 0, c.draft_probs);
+  const OwnedStep owned = step_of(batch.trees);
+  const StepOfC step(owned);
+  const Matrix<const float, Space> model_rows = model.matrix();
+  DraftVerifier<TestType> expected(TestType(), 100, vocabulary);
+
+  const Context context = context_on<TestType>();
+  const tokkos_limits limits = limits_of(100, vocabulary);
+  Verifier verifier;
+  VerifiedOfC verified;
+  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
+  check_ok(tokkos_verified_create(verified.put()));
+  tokkos_array model_probs = array_of(model.matrix());
+  model_probs.flags = TOKKOS_ARRAY_READ_ONLY;
+  const tokkos_array draft_probs = array_of(drafts.matrix());
+  tokkos_verify_options options = tokkos_verify_options_default();
+  options.draft_probs = &draft_probs;
+  options.node_uniforms = batch.uniforms.nodes.data();
+  options.node_uniform_count = batch.uniforms.nodes.size();
+  options.bonus_uniforms = batch.uniforms.bonus.data();
+  options.bonus_uniform_count = batch.uniforms.bonus.size();
+  check_ok(
+      tokkos_verifier_verify(verifier.get(), &model_probs, step.get(), &options, verified.get()));
+  check_same(verified.get(),
+             expected.verify(model_rows, drafts.matrix(), batch.trees, batch.uniforms));
+
+  // Chosen drafts, with the uniforms of Philox.
+  check_ok(
+      tokkos_verifier_verify(verifier.get(), &model_probs, step.get(), nullptr, verified.get()));
+  check_same(verified.get(), expected.verify(model_rows, DraftProbabilities<Space>{}, batch.trees,
+                                             verify_uniforms(owned.requests())));
+
+  tokkos_acceptance counted = tokkos_acceptance_default();
+  check_ok(tokkos_verifier_acceptance(verifier.get(), &counted));
+  CHECK(counted.trees == expected.statistics().trees);
+  REQUIRE(counted.depth_count == expected.statistics().tried.size());
+  for (std::size_t i = 0; i < counted.depth_count; ++i) {
+    CHECK(counted.tried[i] == expected.statistics().tried[i]);
+    CHECK(counted.accepted[i] == expected.statistics().accepted[i]);
+  }
+  check_ok(tokkos_verifier_reset_acceptance(verifier.get()));
+  check_ok(tokkos_verifier_acceptance(verifier.get(), &counted));
+  CHECK(counted.trees == 0);
+  CHECK(model.values() == c.model_probs);
+}
+
+TEMPLATE_LIST_TEST_CASE("greedy verification says what C++ says, of every type", "[interop]",
+                        Backends) {
+  using Space = typename TestType::execution_space;
+  using Logit = typename TestType::logit;
+  std::mt19937_64 random(6);
+  const DraftBatch batch = random_draft_batch(5, vocabulary, false, random);
+  std::vector<Logit> values;
+  for (const float p : batch.reference.model_probs) values.push_back(narrow<Logit>(100.0f * p));
+  const auto nodes = static_cast<std::size_t>(batch.reference.nodes());
+  const Guarded<Logit, typename TestType::memory_space> logits(nodes, vocabulary, 7, values);
+  const OwnedStep owned = step_of(batch.trees);
+  const StepOfC step(owned);
+  const Context context = context_on<Space>();
+  const tokkos_limits limits = limits_of(100, vocabulary);
+  Verifier verifier;
+  VerifiedOfC verified;
+  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
+  check_ok(tokkos_verified_create(verified.put()));
+  const tokkos_array rows = array_of(logits.matrix());
+  check_ok(tokkos_verifier_verify_greedy(verifier.get(), &rows, step.get(), verified.get()));
+  DraftVerifier<Space> expected(Space(), 100, vocabulary);
+  check_same(
+      verified.get(),
+      expected.template verify_greedy<Logit>(
+          Matrix<const Logit, typename TestType::memory_space>(logits.matrix()), batch.trees));
+}
+
+TEMPLATE_LIST_TEST_CASE("the seed's rule rewrites what C++ rewrites", "[interop]",
+                        ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  const VerifyCase c = make_verify_case(6, vocabulary, 3, 3, Acceptance::mixed, 9);
+  const Verified expected = VerifyCaseOnDevice<TestType>(c).by_seed_rule(TestType());
+  const auto nodes = static_cast<std::size_t>(c.nodes());
+  Guarded<float, Space> model(nodes, vocabulary, 0, c.model_probs);
+  const Guarded<float, Space> drafts(nodes, vocabulary, 0, c.draft_probs);
+  const Guarded<std::int32_t, Space> tokens{std::span(c.draft_tokens)};
+  const std::vector<std::int64_t> wide(c.first_child.begin(), c.first_child.end());
+  const Guarded<std::int64_t, Space> children{std::span(wide)};
+  const Guarded<std::int32_t, Space> siblings{std::span(c.next_sibling)};
+  Guarded<std::int32_t, Space> ends{std::span(c.roots)}, status(c.roots.size());
+  const Guarded<float, Space> uniforms{std::span(c.uniforms)};
+  const std::vector<tokkos_array> arrays{array_of(drafts.matrix()),   array_of(tokens.vector()),
+                                         array_of(model.matrix()),    array_of(children.vector()),
+                                         array_of(siblings.vector()), array_of(ends.vector()),
+                                         array_of(uniforms.vector()), array_of(status.vector())};
+  tokkos_seed_rule rule = tokkos_seed_rule_default();
+  rule.draft_probs = &arrays[0];
+  rule.draft_tokens = &arrays[1];
+  rule.model_probs = &arrays[2];
+  rule.first_child = &arrays[3];
+  rule.next_sibling = &arrays[4];
+  rule.parent_ptr = &arrays[5];
+  rule.uniforms = &arrays[6];
+  rule.tree_status = &arrays[7];
+  const Context context = context_on<TestType>();
+  check_ok(tokkos_verify_seed_rule(context.get(), &rule));
+  check_ok(tokkos_context_fence(context.get()));
+  CHECK(same_bits(model.values(), expected.model_probs));
+  CHECK(ends.values() == expected.parent_ptr);
+  CHECK(status.values() == expected.status);
+  rule.parent_ptr = nullptr;
+  CHECK(complaint_of(tokkos_verify_seed_rule(context.get(), &rule)).field == "parent_ptr");
+}
+
+TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {
+  const OwnedStep owned = step_of({{.token_ids = {3}, .parents = {-1}}});
+  StepOfC step(owned);
+  std::vector<float> rows(2 * vocabulary, 1.0f / vocabulary);
+  const tokkos_array model = tokkos_matrix(rows.data(), TOKKOS_FLOAT32, 2, vocabulary, 0);
+  const Context context = context_on<Kokkos::Serial>();
+  const tokkos_limits limits = limits_of(100, vocabulary);
+  Verifier verifier;
+  VerifiedOfC verified;
+  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
+  check_ok(tokkos_verified_create(verified.put()));
+  tokkos_verify_options options = tokkos_verify_options_default();
+  const auto refused = [&](const tokkos_array* probs) {
+    return complaint_of(
+        tokkos_verifier_verify(verifier.get(), probs, step.get(), &options, verified.get()));
+  };
+  CHECK(refused(nullptr).field == "model_probs");
+  const float half = 0.5f;
+  options.bonus_uniforms = &half;
+  options.bonus_uniform_count = 1;
+  CHECK(refused(&model).field == "options.node_uniforms");
+  options.bonus_uniforms = nullptr;
+  options.bonus_uniform_count = 0;
+  options.without_replacement = 2;
+  CHECK(refused(&model).field == "options.without_replacement");
+  options.without_replacement = 0;
+  step.request(0).id = nullptr;
+  CHECK(refused(&model).names("request_ids"));
+  tokkos_verified_draft draft = tokkos_verified_draft_default();
+  CHECK(complaint_of(tokkos_verified_get(verified.get(), 0, &draft)).field == "request");
+}
+
+TEST_CASE("tokens are committed to history and mask, or to neither", "[interop]") {
+  ScriptedGrammar grammar(3, vocabulary);
+  const tokkos_mask_callbacks callbacks = callbacks_of(grammar);
+  Mask mask;
+  History history;
+  check_ok(tokkos_mask_create(&callbacks, mask.put()));
+  check_ok(tokkos_history_create(nullptr, 0, history.put()));
+  std::vector<std::int32_t> allowed, refused;
+  for (TokenId token = 3; token < vocabulary; ++token) {
+    (grammar.allows({}, token) ? allowed : refused).push_back(token);
+  }
+  const std::vector<std::int32_t> bad{allowed[0], -1};
+  CHECK(tokkos_commit(history.get(), mask.get(), refused.data(), 1) ==
+        TOKKOS_ERROR_INVALID_ARGUMENT);
+  CHECK(tokkos_commit(history.get(), nullptr, bad.data(), 2) == TOKKOS_ERROR_INVALID_ARGUMENT);
+  std::size_t count = 1;
+  const std::int32_t* tokens = nullptr;
+  check_ok(tokkos_history_generated(history.get(), &tokens, &count));
+  CHECK(count == 0);
+  CHECK(grammar.accepted().empty());
+  check_ok(tokkos_commit(history.get(), mask.get(), allowed.data(), 1));
+  check_ok(tokkos_history_generated(history.get(), &tokens, &count));
+  REQUIRE(count == 1);
+  CHECK(tokens[0] == allowed[0]);
+  CHECK(grammar.accepted() == std::vector<TokenId>{allowed[0]});
+  std::int32_t times = 0;
+  check_ok(tokkos_history_count(history.get(), allowed[0], &times));
+  CHECK(times == 1);
+  check_ok(tokkos_history_rollback(history.get(), 1));
+  CHECK(tokkos_history_rollback(history.get(), 1) == TOKKOS_ERROR_INVALID_ARGUMENT);
+  check_ok(tokkos_mask_rollback(mask.get(), 1));
+  CHECK(grammar.accepted().empty());
+}
+
+}  // namespace tokkos::test
