@@ -72,7 +72,8 @@ void check_tensors(const std::vector<TensorInfo>& tensors, std::uint64_t data_by
   for (const TensorInfo& tensor : tensors) {
     expect(tensor.begin == end && tensor.end >= tensor.begin, "tensors tile the data");
     end = tensor.end;
-    unsigned __int128 size = 1;
+    __extension__ using Wide = unsigned __int128;
+    Wide size = 1;
     for (const std::int64_t extent : tensor.shape) {
       expect(extent >= 0, "extents are not negative");
       if (extent == 0) size = 0;

@@ -47,7 +47,8 @@ void add_tensor(FuzzBytes& bytes, JsonText& header, std::uint64_t& begin, FuzzHe
     extent = static_cast<std::uint64_t>(bytes.below(5));
     size *= extent;
   }
-  std::string name = "t" + std::to_string(result.tensors);
+  std::string name(1, 't');
+  name += std::to_string(result.tensors);
   std::string shape_text = array_text(shape);
   bool good = type.second != 0;
   if (bytes.rarely()) {  // of the right size or not, none of these is a shape that fits
