@@ -147,7 +147,7 @@ TEMPLATE_LIST_TEST_CASE("what is measured or drawn does not lie in what is read"
   CHECK(refused([&] {
           GreedyTrees<MemoryOf<TestType>> trees{a.tokens.vector(), a.ids_in_logits(5), {}};
           TokenTrees<MemoryOf<TestType>> chains;
-          chains.parent_ptr = a.numbers.vector();
+          chains.parent_ptr = a.status.vector();
           chains.nodes_per_tree = 1;
           verify_greedy(space, rows_given, a.given, chains, trees);
         }) == "bonus_tokens" + in_logits);
