@@ -100,6 +100,9 @@ void register_all() {
   register_verify();
   register_mixes();
   register_steps();
+#if defined(TOKKOS_BENCH_HAS_LM_HEAD)
+  register_lm_head();
+#endif
 }
 
 }  // namespace

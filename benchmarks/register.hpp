@@ -12,5 +12,6 @@ void register_bitmask();
 void register_verify();
 void register_mixes();
 void register_steps();
+void register_lm_head();  ///< where the component is built
 
 }  // namespace tokkos::bench

@@ -76,6 +76,15 @@ set(
   f8cfdcb634ff3cf0e3d9a3426e019e1c6469780a3b0020c9bc4ecc09cf9abcb1
 )
 
+# Headers alone, which is all that the LM head needs; upstream has sources that must be built.
+set(_TOKKOS_KOKKOS_KERNELS_VERSION 5.0.2)
+set(_TOKKOS_KOKKOS_KERNELS_UPSTREAM)
+set(
+  _TOKKOS_KOKKOS_KERNELS_POOL
+  "pool/main/t/trilinos/libtrilinos-kokkos-kernels-dev_17.0.0+dfsg-5_amd64.deb"
+  11a645e2b3468aafc62e021dd5e06559841f2a6ef6725265dbfa6bb1fd7fbb9b
+)
+
 # The base address of the package mirror that this machine is configured for; empty if none is.
 function(_tokkos_package_mirror result)
   set(${result} "" PARENT_SCOPE)
@@ -146,52 +155,58 @@ function(_tokkos_fetch place hash file ok)
   endif()
 endfunction()
 
-# Set `result` to a local file that holds the pinned archive of dependency `name`, or stop. It is kept in
-# TOKKOS_ARCHIVE_FOLDER, by default a folder of the build.
-function(tokkos_obtain_archive name result)
-  list(GET _TOKKOS_${name}_UPSTREAM 0 upstream)
-  list(GET _TOKKOS_${name}_UPSTREAM 1 upstream_hash)
-  list(GET _TOKKOS_${name}_POOL 0 pool)
-  list(GET _TOKKOS_${name}_POOL 1 pool_hash)
-  get_filename_component(upstream_file "${upstream}" NAME)
-  get_filename_component(pool_file "${pool}" NAME)
+# Set `result` to a local file that holds the pinned archive of dependency `name`; where no place has
+# it, to nothing, and `tried` to the list of places.
+function(_tokkos_find_archive name result tried)
+  set(${result} "" PARENT_SCOPE)
   set(folder "${CMAKE_BINARY_DIR}/_archives")
   if(TOKKOS_ARCHIVE_FOLDER)
     set(folder "${TOKKOS_ARCHIVE_FOLDER}")
   endif()
   string(TOLOWER ${name} lower)
-  set(upstream_copy "${folder}/${lower}-${upstream_file}")
-  set(pool_copy "${folder}/${lower}-${pool_file}")
-  foreach(copy IN ITEMS "${upstream_copy}" "${pool_copy}")
+  set(places) # file or URL tail, hash
+  foreach(kind IN ITEMS UPSTREAM POOL)
+    if(_TOKKOS_${name}_${kind})
+      list(APPEND places ${_TOKKOS_${name}_${kind}})
+    endif()
+  endforeach()
+
+  # In groups of three: place, hash, where the copy goes.
+  set(candidates)
+  set(rest ${places})
+  while(rest)
+    list(POP_FRONT rest tail hash)
+    get_filename_component(file "${tail}" NAME)
+    set(copy "${folder}/${lower}-${file}")
     if(EXISTS "${copy}")
       set(${result} "${copy}" PARENT_SCOPE)
       return()
     endif()
-  endforeach()
+    if(TOKKOS_DEPENDENCY_MIRROR)
+      string(REGEX REPLACE "/$" "" mirror "${TOKKOS_DEPENDENCY_MIRROR}")
+      # With the package's name in front, as _archives keeps them, or as they were downloaded.
+      foreach(prefix IN ITEMS "${lower}-" "")
+        list(APPEND candidates "${mirror}/${prefix}${file}" ${hash} "${copy}")
+      endforeach()
+    endif()
+  endwhile()
   file(MAKE_DIRECTORY "${folder}")
-
-  # In pairs of three: place, hash, where the copy goes.
-  set(candidates)
-  if(TOKKOS_DEPENDENCY_MIRROR)
-    string(REGEX REPLACE "/$" "" mirror "${TOKKOS_DEPENDENCY_MIRROR}")
-    # With the package's name in front, as _archives keeps them, or as they were downloaded.
-    foreach(prefix IN ITEMS "${lower}-" "")
-      list(
-        APPEND candidates
-        "${mirror}/${prefix}${upstream_file}"
-        ${upstream_hash}
-        "${upstream_copy}"
-      )
-      list(APPEND candidates "${mirror}/${prefix}${pool_file}" ${pool_hash} "${pool_copy}")
-    endforeach()
-  endif()
   _tokkos_package_mirror(packages)
-  if(packages)
-    list(APPEND candidates "${packages}/${pool}" ${pool_hash} "${pool_copy}")
-  endif()
-  list(APPEND candidates "${upstream}" ${upstream_hash} "${upstream_copy}")
+  set(rest ${places})
+  list(REVERSE rest) # the package mirror comes before upstream
+  while(rest)
+    list(POP_FRONT rest hash tail)
+    get_filename_component(file "${tail}" NAME)
+    if(tail MATCHES "^pool/")
+      if(NOT packages)
+        continue()
+      endif()
+      string(PREPEND tail "${packages}/")
+    endif()
+    list(APPEND candidates "${tail}" ${hash} "${folder}/${lower}-${file}")
+  endwhile()
 
-  set(tried)
+  set(asked)
   while(candidates)
     list(POP_FRONT candidates place hash copy)
     _tokkos_fetch("${place}" ${hash} "${copy}" ok)
@@ -200,8 +215,22 @@ function(tokkos_obtain_archive name result)
       set(${result} "${copy}" PARENT_SCOPE)
       return()
     endif()
-    string(APPEND tried "\n    ${place}")
+    string(APPEND asked "\n    ${place}")
   endwhile()
+  set(${tried} "${asked}" PARENT_SCOPE)
+endfunction()
+
+# The same, or stop.
+function(tokkos_obtain_archive name result)
+  _tokkos_find_archive(${name} archive tried)
+  set(${result} "${archive}" PARENT_SCOPE)
+  if(archive)
+    return()
+  endif()
+  string(TOLOWER ${name} lower)
+  list(GET _TOKKOS_${name}_UPSTREAM 0 upstream)
+  list(GET _TOKKOS_${name}_UPSTREAM 1 upstream_hash)
+  get_filename_component(upstream_file "${upstream}" NAME)
   message(
     FATAL_ERROR
     "${lower} ${_TOKKOS_${name}_VERSION} is missing: it is not installed, and none of these places "

@@ -10,6 +10,7 @@
 
 include(FetchContent)
 include(TokkosArchive)
+include(TokkosKokkosKernels)
 
 set(
   TOKKOS_DEPENDENCY_MIRROR

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything public: include this one, or the headers of the operations that are used.
+/// Everything public but the component Tokkos::lm_head (<tokkos/lm_head/lm_head.hpp>): include this
+/// one, or the headers of the operations that are used.
 
 #include <tokkos/batch/index_vector.hpp>
 #include <tokkos/batch/logit_rows.hpp>
@@ -59,6 +60,7 @@
 #include <tokkos/numerics/philox.hpp>
 #include <tokkos/numerics/portable_exp.hpp>
 #include <tokkos/numerics/portable_log.hpp>
+#include <tokkos/numerics/portable_tanh.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 #include <tokkos/numerics/wide_product.hpp>
 #include <tokkos/request/allowed_tokens.hpp>

@@ -75,16 +75,14 @@ KOKKOS_FORCEINLINE_FUNCTION int tokens_from(const Rows& rows, std::int64_t first
   return static_cast<int>(left < 0 ? 0 : (left < chunk_size ? left : chunk_size));
 }
 
-/// Finds chunk `chunk` of row `row`. False if the row's indices point outside the Views.
+/// Finds what is said of chunk `chunk` of row `row` beside its logits: its length and its mask.
+/// False if the row's mask lies outside the View.
 template <LogitType Logit, class Space>
-KOKKOS_FUNCTION bool find_chunk(const LogitRows<Logit, Space>& rows, std::int64_t row,
-                                std::int64_t chunk, ChunkSource<Logit>& source) {
+KOKKOS_FUNCTION bool find_chunk_mask(const LogitRows<Logit, Space>& rows, std::int64_t row,
+                                     std::int64_t chunk, ChunkSource<Logit>& source) {
   const std::int64_t first = chunk * chunk_size;
   source.size = tokens_from(rows, first);
   source.next = tokens_from(rows, first + chunk_size);
-  const std::int64_t logit_row = rows.row_index.data() ? rows.row_index(row) : row;
-  if (logit_row < 0 || logit_row >= static_cast<std::int64_t>(rows.logits.extent(0))) return false;
-  source.logits = rows.logits.data() + logit_row * rows.logits.stride(0) + first;
   source.mask_words = nullptr;
   const auto& mask = rows.bitmask;
   if (mask.words.data() == nullptr) return true;
@@ -93,6 +91,16 @@ KOKKOS_FUNCTION bool find_chunk(const LogitRows<Logit, Space>& rows, std::int64_
   if (mask_row < 0 || mask_row >= static_cast<std::int64_t>(mask.words.extent(0))) return false;
   source.mask_words = mask.words.data() + mask_row * mask.words.stride(0) + first / 32;
   return true;
+}
+
+/// Finds chunk `chunk` of row `row`. False if the row's indices point outside the Views.
+template <LogitType Logit, class Space>
+KOKKOS_FUNCTION bool find_chunk(const LogitRows<Logit, Space>& rows, std::int64_t row,
+                                std::int64_t chunk, ChunkSource<Logit>& source) {
+  const std::int64_t logit_row = rows.row_index.data() ? rows.row_index(row) : row;
+  if (logit_row < 0 || logit_row >= static_cast<std::int64_t>(rows.logits.extent(0))) return false;
+  source.logits = rows.logits.data() + logit_row * rows.logits.stride(0) + chunk * chunk_size;
+  return find_chunk_mask(rows, row, chunk, source);
 }
 
 }  // namespace tokkos

@@ -19,6 +19,51 @@
 
 namespace tokkos {
 
+/// Where a draw ends up: mass `rest` behind the beginning of chunk `chunk`, whose mass is `mass`.
+struct DrawPlace {
+  std::int64_t chunk = -1;  ///< -1: nowhere
+  std::int64_t rest = 0;
+  std::int64_t mass = 0;
+};
+
+/// The chunk at mass `target` of the row. Every member gets it.
+template <class Team, class Space>
+KOKKOS_FUNCTION DrawPlace place_at(const Team& team, const RowMeasures<Space>& measures,
+                                   std::int64_t row, std::int64_t chunks, std::int64_t target,
+                                   float maximum, InverseTemperature inverse) {
+  const auto share = [&](std::int64_t c) {
+    return ChunkShare::of(chunk_pair(measures, row, c), maximum, inverse).mass;
+  };
+  const Crossing chunk =
+      first_crossing(team, chunks, share, [&](std::int64_t prefix) { return prefix > target; });
+  if (chunk.index < 0) return {};
+  return {chunk.index, target - chunk.before, share(chunk.index)};
+}
+
+/// The token at a place, by its number in the chunk; -1 if the logits are no longer those that were
+/// measured. e is the team's scratch.
+template <class ExecutionSpace, LogitType Logit, class Team>
+KOKKOS_FUNCTION std::int64_t token_in_chunk(const Team& team, const ChunkSource<Logit>& source,
+                                            const DrawPlace& place, float chunk_maximum,
+                                            InverseTemperature inverse, float* e) {
+  std::int32_t status = 0;
+  load_chunk<ExecutionSpace>(team, source, e, status);
+  weigh_chunk<ExecutionSpace>(team, source, e, e, chunk_maximum, inverse);
+  std::int64_t sum = 0;
+  for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
+  team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
+
+  // First inclusive prefix A with A * w_c > (t - b) * s_c: no division, no rounding.
+  const auto w = static_cast<std::uint64_t>(place.mass);
+  const WideProduct wanted(static_cast<std::uint64_t>(place.rest), static_cast<std::uint64_t>(sum));
+  const Crossing token = first_crossing(
+      team, source.size, [&](std::int64_t j) { return to_grid(e[j]); },
+      [&](std::int64_t prefix) {
+        return WideProduct(static_cast<std::uint64_t>(prefix), w) > wanted;
+      });
+  return token.index;
+}
+
 /// The token at mass `target` of the row, walking chunks and then the tokens of one chunk by id. e
 /// is the team's scratch.
 template <class ExecutionSpace, LogitType Logit, class Team, class Space>
@@ -26,34 +71,14 @@ KOKKOS_FUNCTION TokenId token_at(const Team& team, const LogitRows<Logit, Space>
                                  const RowMeasures<Space>& measures, std::int64_t row,
                                  std::int64_t target, const RowTotal& total,
                                  InverseTemperature inverse, float* e) {
-  const auto share = [&](std::int64_t c) {
-    return ChunkShare::of(chunk_pair(measures, row, c), total.maximum, inverse).mass;
-  };
-  const Crossing chunk = first_crossing(team, chunk_count(rows.active()), share,
-                                        [&](std::int64_t prefix) { return prefix > target; });
+  const DrawPlace place =
+      place_at(team, measures, row, chunk_count(rows.active()), target, total.maximum, inverse);
   ChunkSource<Logit> source;
-  if (chunk.index < 0 || !find_chunk(rows, row, chunk.index, source)) return -1;
+  if (place.chunk < 0 || !find_chunk(rows, row, place.chunk, source)) return -1;
   source.next = 0;  // no other chunk is read
-
-  std::int32_t status = 0;
-  load_chunk<ExecutionSpace>(team, source, e, status);
-  weigh_chunk<ExecutionSpace>(team, source, e, e, measures.chunk_maximum(row, chunk.index),
-                              inverse);
-  std::int64_t sum = 0;
-  for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
-  team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
-
-  // First inclusive prefix A with A * w_c > (t - b) * s_c: no division, no rounding.
-  const auto w = static_cast<std::uint64_t>(share(chunk.index));
-  const WideProduct wanted(static_cast<std::uint64_t>(target - chunk.before),
-                           static_cast<std::uint64_t>(sum));
-  const Crossing token = first_crossing(
-      team, source.size, [&](std::int64_t j) { return to_grid(e[j]); },
-      [&](std::int64_t prefix) {
-        return WideProduct(static_cast<std::uint64_t>(prefix), w) > wanted;
-      });
-  if (token.index < 0) return -1;  // the logits are no longer those that were measured
-  return static_cast<TokenId>(chunk.index * chunk_size + token.index);
+  const std::int64_t token = token_in_chunk<ExecutionSpace>(
+      team, source, place, measures.chunk_maximum(row, place.chunk), inverse, e);
+  return token < 0 ? -1 : static_cast<TokenId>(place.chunk * chunk_size + token);
 }
 
 /// The token that the uniform u (a number in [0, 1)) draws from a measured row; -1 if it is

@@ -27,15 +27,29 @@ KOKKOS_FORCEINLINE_FUNCTION void add_bias(Logit& logit, float bias) {
   logit = narrow<Logit>(bias < -FLT_MAX ? bias : saturated(x + bias));
 }
 
+/// Whether a logit is there to be edited: of a View all are, of a part of the vocabulary (which
+/// says so by a member `holds`) only its own.
+template <class Logits>
+KOKKOS_FORCEINLINE_FUNCTION bool is_held(const Logits& logits, std::int64_t row,
+                                         std::int64_t token) {
+  if constexpr (requires { logits.holds(row, token); }) {
+    return logits.holds(row, token);
+  } else {
+    return true;
+  }
+}
+
 template <class Logits>
 KOKKOS_FORCEINLINE_FUNCTION void fetch_logit(const Logits& logits, std::int64_t row,
                                              std::int64_t token) {
   if (row < 0 || row >= static_cast<std::int64_t>(logits.extent(0))) return;
   if (token < 0 || token >= static_cast<std::int64_t>(logits.extent(1))) return;
-  prefetch(&logits(row, token));
+  if (is_held(logits, row, token)) prefetch(&logits(row, token));
 }
 
-template <class ExecutionSpace, LogitType Logit>
+/// `Logits` is a View of [n, V], or what has its extents and its elements.
+template <class ExecutionSpace, LogitType Logit,
+          class Logits = Matrix<Logit, MemoryOf<ExecutionSpace>>>
 struct AddBias {
   /// Asks for the logit of an edit that comes soon.
   KOKKOS_FUNCTION void fetch(std::int64_t i) const {
@@ -43,7 +57,7 @@ struct AddBias {
   }
 
   using Space = MemoryOf<ExecutionSpace>;
-  Matrix<Logit, Space> logits;
+  Logits logits;
   LogitBiasEdits<Space> edits;
   Vector<std::int32_t, Space> row_status;
 
@@ -58,7 +72,7 @@ struct AddBias {
     const float bias = edits.logit_bias(i);
     if (!(bias <= FLT_MAX)) {  // NaN or +infinity: not a bias
       flag_row(row_status, row, RowStatus::invalid_edit);
-    } else {
+    } else if (is_held(logits, row, token)) {
       add_bias(logits(row, token), bias);
     }
   }
@@ -111,7 +125,8 @@ KOKKOS_FORCEINLINE_FUNCTION float penalized(float x, const RowPenalties& row, st
   return row.is(PenaltyPolicy::llama_cpp) ? x - (t + row.presence) : x;
 }
 
-template <class ExecutionSpace, LogitType Logit>
+template <class ExecutionSpace, LogitType Logit,
+          class Logits = Matrix<Logit, MemoryOf<ExecutionSpace>>>
 struct Penalize {
   KOKKOS_FUNCTION void fetch(std::int64_t i) const {
     const std::int64_t c = edits.pos2seq_id(i);
@@ -120,7 +135,7 @@ struct Penalize {
   }
 
   using Space = MemoryOf<ExecutionSpace>;
-  Matrix<Logit, Space> logits;
+  Logits logits;
   PenaltyEdits<Space> edits;
   Vector<std::int32_t, Space> row_status;
 
@@ -139,6 +154,7 @@ struct Penalize {
       flag_row(row_status, row, RowStatus::invalid_edit);
       return;
     }
+    if (!is_held(logits, row, token)) return;
     if (i < static_cast<std::int64_t>(edits.biases.extent(0))) {
       const float bias = edits.biases(i);
       if (bias <= FLT_MAX) add_bias(logits(row, token), bias);

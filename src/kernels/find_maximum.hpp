@@ -11,20 +11,25 @@
 
 namespace tokkos {
 
-/// The lowest token of row `row` whose logit is `maximum`, the row's maximum. x is the team's
-/// scratch.
-template <class ExecutionSpace, LogitType Logit, class Team, class Space>
-KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, Space>& rows,
-                                       const RowMeasures<Space>& measures, std::int64_t row,
-                                       float maximum, float* x) {
-  const std::int64_t chunks = chunk_count(rows.active());
+/// The first chunk of row `row` that has `maximum`, the row's maximum; -1 if none has. Every member
+/// gets it.
+template <class Team, class Space>
+KOKKOS_FUNCTION std::int64_t chunk_of_maximum(const Team& team, const RowMeasures<Space>& measures,
+                                              std::int64_t row, std::int64_t chunks,
+                                              float maximum) {
   std::int64_t chunk = chunks;
   for (std::int64_t c = team.team_rank(); c < chunks && chunk == chunks; c += team.team_size()) {
     if (measures.chunk_maximum(row, c) == maximum) chunk = c;
   }
   team.team_reduce(Kokkos::Min<std::int64_t>(chunk));
-  ChunkSource<Logit> source;
-  if (chunk == chunks || !find_chunk(rows, row, chunk, source)) return -1;
+  return chunk == chunks ? -1 : chunk;
+}
+
+/// The first place of a chunk whose logit is `maximum`; -1 if the logits are no longer those that
+/// were measured. x is the team's scratch.
+template <class ExecutionSpace, LogitType Logit, class Team>
+KOKKOS_FUNCTION int place_of_maximum(const Team& team, const ChunkSource<Logit>& source,
+                                     float maximum, float* x) {
   std::int32_t status = 0;
   load_chunk<ExecutionSpace>(team, source, x, status);
   int lowest = chunk_size;
@@ -32,8 +37,21 @@ KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, 
     if (x[j] == maximum) lowest = j;
   }
   team.team_reduce(Kokkos::Min<int>(lowest));
-  if (lowest == chunk_size) return -1;  // the logits are no longer those that were measured
-  return static_cast<TokenId>(chunk * chunk_size + lowest);
+  return lowest == chunk_size ? -1 : lowest;
+}
+
+/// The lowest token of row `row` whose logit is `maximum`, the row's maximum. x is the team's
+/// scratch.
+template <class ExecutionSpace, LogitType Logit, class Team, class Space>
+KOKKOS_FUNCTION TokenId lowest_maximum(const Team& team, const LogitRows<Logit, Space>& rows,
+                                       const RowMeasures<Space>& measures, std::int64_t row,
+                                       float maximum, float* x) {
+  const std::int64_t chunk =
+      chunk_of_maximum(team, measures, row, chunk_count(rows.active()), maximum);
+  ChunkSource<Logit> source;
+  if (chunk < 0 || !find_chunk(rows, row, chunk, source)) return -1;
+  const int place = place_of_maximum<ExecutionSpace>(team, source, maximum, x);
+  return place < 0 ? -1 : static_cast<TokenId>(chunk * chunk_size + place);
 }
 
 }  // namespace tokkos

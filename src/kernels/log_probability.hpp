@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cfloat>
 #include <cstdint>
 
 namespace tokkos {
@@ -36,5 +37,13 @@ struct RowLogarithm {
     return ((x + 0.0f) - maximum) * inverse - log_mass;
   }
 };
+
+/// M / T + log(S), saturating; greedy: M; of an unusable row: -infinity.
+KOKKOS_INLINE_FUNCTION float log_sum_exp_of(const RowTotal& total, InverseTemperature inverse) {
+  if (total.mass == 0) return negative_infinity;
+  const float sum = total.maximum * inverse.value + portable_log_of_grid(total.mass);
+  const float saturated = sum > FLT_MAX ? FLT_MAX : (sum < -FLT_MAX ? -FLT_MAX : sum);
+  return inverse.greedy ? total.maximum : saturated;
+}
 
 }  // namespace tokkos

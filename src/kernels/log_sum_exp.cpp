@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/kernels/log_sum_exp.hpp>
-#include <tokkos/numerics/portable_log.hpp>
 
 #include "kernels/check_views.hpp"
-#include "kernels/chunk_kernel.hpp"
 #include "kernels/instantiate.hpp"
+#include "kernels/log_probability.hpp"
 #include "kernels/named_range.hpp"
 
 #include <array>
@@ -23,16 +22,8 @@ struct LogSumExp {
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
     const IeeeArithmetic ieee;
-    const std::int64_t mass = measures.row_mass(row);
-    const float maximum = measures.row_maximum(row);
-    if (mass == 0) {
-      result(row) = negative_infinity;
-      return;
-    }
-    const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
-    const float sum = maximum * inverse.value + portable_log_of_grid(mass);
-    const float saturated = sum > FLT_MAX ? FLT_MAX : (sum < -FLT_MAX ? -FLT_MAX : sum);
-    result(row) = inverse.greedy ? maximum : saturated;
+    const RowTotal total{measures.row_maximum(row), measures.row_mass(row)};
+    result(row) = log_sum_exp_of(total, RowTemperature::of(rows, row).inverse);
   }
 };
 

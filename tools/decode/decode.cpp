@@ -7,6 +7,7 @@
 #include "tools/decode/corpus.hpp"
 #include "tools/decode/decode_options.hpp"
 #include "tools/decode/generator.hpp"
+#include "tools/decode/lm_head_target.hpp"
 #include "tools/decode/score_lines.hpp"
 #include "tools/decode/text_file.hpp"
 #include "tools/io/output_file.hpp"
@@ -140,6 +141,16 @@ std::vector<TableLine> lines_of_requests(const DecodeOptions& options,
   return lines;
 }
 
+using Target = TargetModel<Kokkos::DefaultExecutionSpace>;
+
+std::shared_ptr<Target> train_target(const DecodeOptions& options,
+                                     const GeneratorSettings& settings, const Corpus& corpus) {
+  const std::int64_t rows = settings.speculate ? settings.tree.nodes() + 1 : 1;
+  StepProgress progress("training", lm_head_batches(corpus.tokens.size()));
+  return make_lm_head_target(corpus.tokens, corpus.vocabulary.size(), options.configs[0].seed,
+                             options.batch * rows, [&progress] { progress.advance(); });
+}
+
 void report_left_out(std::ostream& out, const ChromeTraceRecorder& trace) {
   if (trace.dropped_stages() == 0) return;
   out << "stages left out of the trace  " << trace.dropped_stages() << '\n';
@@ -179,6 +190,10 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
          "words (no punctuation), sentence (ends at the first full stop), or \"pattern:ITEM ITEM "
          "...\" (a word per item; * stands for any letters, ? for one), or none",
          "", true},
+        {"lm-head", "",
+         "Generate from a neural model instead, trained on the files with the first --seed; the "
+         "small "
+         "word model still drafts"},
         {"no-speculation", "", "One token a step, without drafts: the same distribution"},
         {"logprobs", "N",
          "Print the log-probability of each word generated and of the N most probable ones there",
@@ -192,6 +207,7 @@ OptionSet parse_decode(std::span<const std::string> arguments) {
 
 void run_decode(const OptionSet& given, std::ostream& out) {
   const DecodeOptions options = read_decode_options(given);
+  if (options.lm_head) require_lm_head();
   std::optional<OutputFile> text_file;
   if (options.text_file) text_file.emplace(*options.text_file, options.files);
   std::optional<OutputFile> trace_file;
@@ -207,11 +223,14 @@ void run_decode(const OptionSet& given, std::ostream& out) {
   GeneratorSettings settings = make_settings(options, corpus);
   settings.trace = trace ? &*trace : nullptr;
 
-  const TokenId vocabulary = corpus.vocabulary.size();
-  const NgramModel target(corpus.tokens, vocabulary, target_order);
+  const NgramModel draft(corpus.tokens, corpus.vocabulary.size(), draft_order);
   models->advance();
-  const NgramModel draft(corpus.tokens, vocabulary, draft_order);
+  std::optional<NgramModel> counted;
+  if (!options.lm_head) counted.emplace(corpus.tokens, corpus.vocabulary.size(), target_order);
   models.reset();
+  const std::shared_ptr<Target> target =
+      counted ? std::make_shared<NgramTarget<Kokkos::DefaultExecutionSpace>>(*counted)
+              : train_target(options, settings, corpus);
   Generator<Kokkos::DefaultExecutionSpace> generator(Kokkos::DefaultExecutionSpace(), target, draft,
                                                      settings);
   {

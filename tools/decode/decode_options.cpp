@@ -175,6 +175,7 @@ DecodeOptions read_decode_options(const OptionSet& given) {
   }
   if (given.has("text")) options.text_file = given.required("text");
   options.no_speculation = given.has("no-speculation");
+  options.lm_head = given.has("lm-head");
   options.strict = given.has("strict");
   if (given.has("trace")) options.trace_file = given.required("trace");
   if (given.has("logprobs")) {

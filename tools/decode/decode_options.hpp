@@ -39,6 +39,7 @@ struct DecodeOptions {
   std::optional<std::int32_t>
       most_likely;  ///< --logprobs: words to list with each; none: not given
   bool no_speculation = false;
+  bool lm_head = false;  ///< the target is a neural model
   bool strict = false;
 };
 

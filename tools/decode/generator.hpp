@@ -7,6 +7,7 @@
 #include "tools/decode/ngram_model.hpp"
 #include "tools/decode/statistics.hpp"
 #include "tools/decode/step_batch.hpp"
+#include "tools/decode/target_model.hpp"
 #include "tools/decode/token_scorer.hpp"
 #include "tools/decode/tree_shape.hpp"
 
@@ -56,20 +57,24 @@ class Generator {
   /// The models are referred to. @throws Error if a setting is out of range
   Generator(const ExecutionSpace& space, const NgramModel& target, const NgramModel& draft,
             const GeneratorSettings& settings)
+      : Generator(space, std::make_shared<NgramTarget<ExecutionSpace>>(target), draft, settings) {}
+
+  /// The draft model is referred to. @throws Error if a setting is out of range
+  Generator(const ExecutionSpace& space, std::shared_ptr<TargetModel<ExecutionSpace>> target,
+            const NgramModel& draft, const GeneratorSettings& settings)
       : m_space(space),
-        m_target(target),
+        m_target(std::move(target)),
         m_settings(settings),
         m_rows_per_request(settings.speculate ? settings.tree.nodes() + 1 : 1),
-        m_processor(space, rows(), target.vocabulary(), std::nullopt, settings.trace),
-        m_verifier(space, rows(), target.vocabulary(), settings.trace),
-        m_logits(space, "tokkos::decode::logits", rows(), target.vocabulary()),
+        m_processor(space, rows(), vocabulary(), std::nullopt, settings.trace),
+        m_verifier(space, rows(), vocabulary(), settings.trace),
+        m_logits(space, "tokkos::decode::logits", rows(), vocabulary()),
         m_tokens("tokkos::decode::tokens", static_cast<std::size_t>(rows())) {
     if (settings.speculate) m_drafter.emplace(space, draft, settings.tree, batch(), settings.trace);
     if (settings.most_likely) {
-      m_scorer.emplace(space, rows(), target.vocabulary(), *settings.most_likely);
-      m_probabilities =
-          ModelRows<ExecutionSpace>(space, "tokkos::decode::probabilities",
-                                    settings.speculate ? rows() : 0, target.vocabulary());
+      m_scorer.emplace(space, rows(), vocabulary(), *settings.most_likely);
+      m_probabilities = ModelRows<ExecutionSpace>(space, "tokkos::decode::probabilities",
+                                                  settings.speculate ? rows() : 0, vocabulary());
     }
     for (const RequestSettings& given : settings.requests) {
       DecodeRequest& request = m_requests.emplace_back();
@@ -97,6 +102,7 @@ class Generator {
   using Logits = Matrix<float, memory_space>;
   using Outputs = StepOutputs<memory_space>;
 
+  TokenId vocabulary() const { return m_target->vocabulary(); }
   std::int32_t batch() const { return static_cast<std::int32_t>(m_settings.requests.size()); }
   std::int64_t rows() const { return std::int64_t{batch()} * m_rows_per_request; }
 
@@ -109,7 +115,7 @@ class Generator {
       m_statistics.add_staged(m_processor.staged_bytes());
     }
     const StageTimer timer(m_statistics, Stage::target_logits);
-    return m_logits.score(m_space, m_batch, m_target, count, m_statistics);
+    return m_target->score(m_space, m_batch, count, m_logits, m_statistics);
   }
 
   void step_with_drafts() {
@@ -153,27 +159,36 @@ class Generator {
   }
 
   void step_without_drafts() {
+    const DrawnStep drawn = draw_without_drafts();
+    const StageTimer timer(m_statistics, Stage::commit);
+    for (std::size_t i = 0; i < drawn.tokens.size(); ++i) {
+      const std::size_t usable = drawn.tokens[i] >= 0 ? 1 : 0;
+      commit(m_batch.request(i), std::span(drawn.tokens).subspan(i, usable), 0,
+             std::span(drawn.scores).subspan(m_scorer ? i : 0));
+    }
+  }
+
+  DrawnStep draw_without_drafts() {
+    if (!m_batch.truncates()) {
+      auto streamed = m_target->draw(m_space, m_batch, m_settings.most_likely, m_statistics);
+      if (streamed) return *std::move(streamed);
+    }
     const std::size_t count = m_batch.size();
     const Logits logits = prepare_and_score(m_batch.rows(), count);
-    std::vector<TokenId> tokens;
+    DrawnStep step;
     {
       const StageTimer timer(m_statistics, Stage::sampling);
       Outputs outputs;
       outputs.tokens = vector_of<TokenId, memory_space>(m_tokens.data(), count);
       m_processor.process(logits, outputs);
-      tokens = to_host(m_space, m_tokens, count);
+      step.tokens = to_host(m_space, m_tokens, count);
     }
     DrawnTokens drawn;
     for (std::size_t i = 0; i < count; ++i) {
-      drawn.add(static_cast<std::int32_t>(i), tokens[i], m_batch.request(i).config);
+      drawn.add(static_cast<std::int32_t>(i), step.tokens[i], m_batch.request(i).config);
     }
-    const std::vector<TokenScore> scores = score(logits, drawn);
-    const StageTimer timer(m_statistics, Stage::commit);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t usable = tokens[i] >= 0 ? 1 : 0;
-      commit(m_batch.request(i), std::span<const TokenId>(tokens).subspan(i, usable), 0,
-             std::span(scores).subspan(m_scorer ? i : 0));
-    }
+    step.scores = score(logits, drawn);
+    return step;
   }
 
   // One score per token, or none at all where none are wanted.
@@ -212,7 +227,7 @@ class Generator {
   }
 
   ExecutionSpace m_space;
-  const NgramModel& m_target;
+  std::shared_ptr<TargetModel<ExecutionSpace>> m_target;
   GeneratorSettings m_settings;
   std::int32_t m_rows_per_request;
   LogitProcessor<ExecutionSpace> m_processor;

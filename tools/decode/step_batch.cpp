@@ -98,18 +98,25 @@ std::vector<TokenId> StepBatch::context(std::size_t request, std::int32_t node,
   return tokens;
 }
 
-void StepBatch::score(const NgramModel& model, float* logits) const {
-  const auto vocabulary = static_cast<std::size_t>(model.vocabulary());
+void StepBatch::for_each_context(
+    std::size_t length,
+    const std::function<void(std::size_t, std::span<const TokenId>)>& body) const {
   const std::size_t nodes = m_nodes.size();
   const Kokkos::DefaultHostExecutionSpace host;
   Kokkos::parallel_for(
       "tokkos::decode::score",
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(host, 0, size() * nodes),
       [&, this](const std::size_t row) {
-        const auto tokens = context(row / nodes, m_nodes[row % nodes], model.order() - 1);
-        model.score(tokens, {logits + row * vocabulary, vocabulary});
+        body(row, context(row / nodes, m_nodes[row % nodes], length));
       });
   host.fence("tokkos::decode::score");
+}
+
+void StepBatch::score(const NgramModel& model, float* logits) const {
+  const auto vocabulary = static_cast<std::size_t>(model.vocabulary());
+  for_each_context(model.order() - 1, [&](std::size_t row, std::span<const TokenId> context) {
+    model.score(context, {logits + row * vocabulary, vocabulary});
+  });
 }
 
 }  // namespace tokkos::tools

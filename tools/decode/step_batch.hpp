@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,12 @@ class StepBatch {
   /// The step in which each request has a row for each of `nodes` (-1: the last committed token).
   /// Refers to this object until the next call.
   StepRequests rows(std::vector<std::int32_t> nodes);
+
+  /// Calls body(row, context) for the rows that were chosen last, in parallel on the host.
+  /// @param length of a context at most: the last tokens before the row's next one, oldest first
+  void for_each_context(
+      std::size_t length,
+      const std::function<void(std::size_t row, std::span<const TokenId> context)>& body) const;
 
   /// Writes the model's logits of the rows that were chosen last.
   /// @param logits on the host, [size() * nodes, vocabulary]

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+
+// lm_head/type/rows/vocabulary/dN...: from hidden states of N numbers to tokens and log-sum-exps,
+// beside whole rows of logits and the kernels that read them. Variants: dN in a fixed order against
+// whole rows by the same products; dN_against_gemm against whole rows by KokkosBlas::gemm;
+// dN_by_gemm by KokkosBlas::gemm on both sides.
+
+#include <tokkos/kernels/draw.hpp>
+#include <tokkos/kernels/log_sum_exp.hpp>
+#include <tokkos/kernels/measure.hpp>
+#include <tokkos/lm_head/lm_head.hpp>
+
+#include "case.hpp"
+#include "register.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tokkos::bench {
+
+namespace {
+
+enum class Variant { fixed_order, against_gemm, by_gemm };
+
+/// Numbers in [-scale, scale), the same for the same place.
+template <LogitType T>
+struct FillRows {
+  Rows<T> rows;
+  float scale;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto width = static_cast<std::int64_t>(rows.extent(1));
+    auto bits = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u;
+    bits ^= bits >> 29;
+    bits *= 0xBF58476D1CE4E5B9u;
+    const float value = static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f;
+    rows(i / width, i % width) = narrow<T>(scale * value);
+  }
+};
+
+template <LogitType T>
+Rows<T> filled(std::int64_t rows, std::int64_t width, float scale) {
+  const Rows<T> values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "tokkos::bench::values"),
+                       rows, width);
+  Kokkos::parallel_for("tokkos::bench::fill",
+                       Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, rows * width),
+                       FillRows<T>{values, scale});
+  return values;
+}
+
+/// Hidden states, weights, and both ways from them to tokens.
+template <LogitType Weight>
+class HeadCase {
+ public:
+  HeadCase(std::int64_t rows, std::int64_t vocabulary, std::int64_t size)
+      : m_hidden(filled<float>(rows, size, 1.0f)),
+        // Logits of deviation 2.5, as elsewhere.
+        m_weight(filled<Weight>(vocabulary, size, 7.5f / Kokkos::sqrt(static_cast<float>(size)))),
+        m_temperature(make_temperatures(rows, 0.8f)),
+        m_uniforms(make_uniforms(rows)),
+        m_tokens("tokkos::bench::tokens", rows),
+        m_log_sum_exp("tokkos::bench::log_sum_exp", rows),
+        m_logits("tokkos::bench::logits", rows, vocabulary),
+        m_workspace(rows, vocabulary) {}
+
+  LmHead<Space, Weight> head(LmHeadProduct product) const {
+    return LmHead<Space, Weight>(Space(), m_weight, rows(), {.product = product});
+  }
+
+  void stream(const LmHead<Space, Weight>& head) const {
+    LmHeadInputs<Memory> inputs;
+    inputs.hidden = m_hidden;
+    inputs.temperature = m_temperature;
+    LmHeadOutputs<Memory> outputs;
+    outputs.uniforms = m_uniforms;
+    outputs.tokens = m_tokens;
+    outputs.log_sum_exp = m_log_sum_exp;
+    head.process(inputs, outputs);
+  }
+
+  void multiply(const LmHead<Space, Weight>& head) const { head.logits(m_hidden, m_logits); }
+
+  /// What follows the product, on whole rows.
+  void read() const {
+    const Space space;
+    LogitRows<float, Memory> step;
+    step.logits = m_logits;
+    step.temperature = m_temperature;
+    const auto measures = m_workspace.measures(rows());
+    measure(space, step, measures);
+    draw(space, step, measures, m_uniforms, m_tokens);
+    log_sum_exp(space, step, measures, m_log_sum_exp);
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(m_hidden.extent(0)); }
+  double weight_bytes() const { return static_cast<double>(m_weight.size()) * sizeof(Weight); }
+  /// Memory of the way by whole rows.
+  double whole_bytes() const {
+    return static_cast<double>(m_logits.size()) * sizeof(float) +
+           static_cast<double>(workspace_bytes(rows(), m_workspace.vocabulary()));
+  }
+
+ private:
+  Rows<float> m_hidden;
+  Rows<Weight> m_weight;
+  Numbers<float> m_temperature;
+  Numbers<float> m_uniforms;
+  Numbers<TokenId> m_tokens;
+  Numbers<float> m_log_sum_exp;
+  Rows<float> m_logits;
+  Workspace<Memory> m_workspace;
+};
+
+template <LogitType Weight>
+void time_head(benchmark::State& state, std::int64_t rows, std::int64_t vocabulary,
+               std::int64_t size, Variant variant) {
+  const HeadCase<Weight> given(rows, vocabulary, size);
+  const auto product_of = [](bool by_gemm) {
+    return by_gemm ? LmHeadProduct::gemm : LmHeadProduct::fixed_order;
+  };
+  const auto head = given.head(product_of(variant == Variant::by_gemm));
+  const auto other = given.head(product_of(variant != Variant::fixed_order));
+  const auto whole = [&] {
+    given.multiply(other);
+    given.read();
+  };
+  std::vector<Rival> rivals;
+  if (variant == Variant::against_gemm) {
+    rivals.push_back({"gemm_speedup", true, {whole}});
+  } else {
+    rivals.push_back({"whole_ratio", false, {whole}});
+    // Shares of the own time: that of the product, and what the other kernels take on whole rows.
+    rivals.push_back({"product_share", true, {[&] { given.multiply(head); }}});
+    rivals.push_back({"ordinary_share", true, {[&] { given.read(); }}});
+  }
+  run_timed(state, given.weight_bytes(), {[&] { given.stream(head); }}, rivals);
+  state.counters["own_bytes"] = static_cast<double>(head.device_bytes());
+  state.counters["whole_bytes"] = given.whole_bytes();
+}
+
+template <LogitType Weight>
+void register_type() {
+  for (const std::int64_t v : {32000, 128256}) {
+    for (const std::int64_t n : {1, 16, 64, 256}) {
+      for (const std::int64_t size : {1024, 4096}) {
+        const auto add = [&](const std::string& suffix, Variant variant) {
+          register_timed(
+              case_name("lm_head", type_name<Weight>(), n, v, "d" + std::to_string(size) + suffix),
+              n * v * size / 256,
+              [=](benchmark::State& state) { time_head<Weight>(state, n, v, size, variant); });
+        };
+        add("", Variant::fixed_order);
+        add("_against_gemm", Variant::against_gemm);
+        add("_by_gemm", Variant::by_gemm);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void register_lm_head() {
+  register_type<float>();
+  register_type<bfloat16>();
+  register_type<float16>();
+}
+
+}  // namespace tokkos::bench

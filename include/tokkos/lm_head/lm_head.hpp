@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tokkos/batch/owned_view.hpp>
+#include <tokkos/batch/views.hpp>
+#include <tokkos/core/logit_type.hpp>
+#include <tokkos/kernels/workspace.hpp>
+#include <tokkos/lm_head/lm_head_options.hpp>
+#include <tokkos/lm_head/lm_head_step.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tokkos {
+
+/// From hidden states to tokens without the logits of a whole row: the vocabulary is gone through
+/// in blocks of whole chunks, from its end to its beginning. A block's logits are computed, scaled,
+/// capped, edited, masked and measured, and forgotten; what is left are the pairs of `measure`, 12
+/// bytes for every 4096 tokens. A draw then needs one chunk of each row: it is still there if it
+/// belongs to the block of the lowest ids, which is the last one, and is computed once more if not.
+///
+/// The results are, bit for bit, those of `logits` (below) followed by apply_edits, measure, draw,
+/// log_sum_exp, log_probabilities and top_log_probabilities: always with
+/// LmHeadProduct::fixed_order, and with LmHeadProduct::gemm where the bits of its products do not
+/// depend on their shape.
+///
+/// Not to be used by two threads at once, or on another instance than its own.
+template <class ExecutionSpace, LogitType Weight>
+class LmHead {
+ public:
+  using memory_space = MemoryOf<ExecutionSpace>;
+
+  /// Allocates all that any step needs: see device_bytes.
+  /// @param weight [V, d], rows may be padded; it is referred to, and must outlive this
+  /// @param max_rows the most rows of a step
+  /// @throws Error that names what is out of range
+  LmHead(const ExecutionSpace& space, const Matrix<const Weight, memory_space>& weight,
+         std::int64_t max_rows, const LmHeadOptions& options = {});
+
+  /// One step. Asynchronous on the instance given to the constructor; allocates nothing; but with
+  /// LmHeadProduct::gemm a draw waits for the instance, to know the shapes of its products, unless
+  /// one block is the whole vocabulary.
+  /// @throws Error if a shape does not fit, an output overlaps another View, or outputs that belong
+  ///   together do not come together (nothing is launched, nothing written)
+  void process(const LmHeadInputs<memory_space>& inputs,
+               const LmHeadOutputs<memory_space>& outputs) const;
+
+  /// The logits of all tokens, scaled and capped, for what needs whole rows: truncation, draft
+  /// trees. Asynchronous.
+  /// @param hidden [n, d], any n
+  /// @param logits [n, V], rows may be padded; columns at or past the active vocabulary are not
+  ///   written
+  /// @throws Error if a shape does not fit or logits overlap another View (nothing is launched)
+  void logits(const Matrix<const float, memory_space>& hidden,
+              const Matrix<float, memory_space>& logits) const;
+
+  std::int64_t max_rows() const { return m_pairs.max_rows(); }
+  std::int64_t vocabulary() const { return m_pairs.vocabulary(); }
+  std::int64_t hidden_size() const { return static_cast<std::int64_t>(m_weight.extent(1)); }
+  /// Of the options, with what was chosen for 0.
+  std::int64_t block_tokens() const { return m_options.block_tokens; }
+  std::int64_t active_vocabulary() const { return m_options.active_vocabulary; }
+  /// Bytes of device memory that this has allocated: the logits of a block, the pairs, 32 bytes a
+  /// row, and with LmHeadProduct::gemm room for max_rows hidden states and chunks of logits, and
+  /// for a chunk of widened weights where weights are stored in 16 bits.
+  std::size_t device_bytes() const { return m_device_bytes; }
+
+ private:
+  ExecutionSpace m_space;
+  Matrix<const Weight, memory_space> m_weight;
+  LmHeadOptions m_options;
+  Workspace<memory_space> m_pairs;
+  OwnedView<Kokkos::View<float*, memory_space>> m_floats;
+  OwnedView<Kokkos::View<std::int64_t*, memory_space>> m_places;
+  std::size_t m_device_bytes = 0;
+};
+
+}  // namespace tokkos

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends.hpp"
+#include "lm_head/head_on_device.hpp"
+#include "request/error_of.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tokkos::test;
+using tokkos::LmHeadOptions;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+template <class T, class Memory>
+tokkos::Vector<T, Memory> shortened(const tokkos::Vector<T, Memory>& view) {
+  return tokkos::vector_of<T, Memory>(view.data(), view.extent(0) - 1);
+}
+
+}  // namespace
+
+TEST_CASE("an LM head refuses weights and options that are out of range", "[lm_head]") {
+  using Space = Kokkos::DefaultHostExecutionSpace;
+  using Memory = Space::memory_space;
+  using Weights = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
+  const auto field_of = [](const Weights& weight, std::int64_t rows, const LmHeadOptions& options) {
+    return error_of([&] { tokkos::LmHead<Space, float>(Space(), weight, rows, options); }).field;
+  };
+  const Weights weight("weight", 100, 8);
+  CHECK(field_of(Weights("weight", 0, 8), 1, {}) == "vocab_size");
+  CHECK(field_of(Weights("weight", 100, 0), 1, {}) == "weight.extent");
+  CHECK(field_of(Weights(nullptr, 100, 8), 1, {}) == "weight.data");
+  CHECK(field_of(Weights("weight", 1 << 19, 1), 1, {}) == "active_vocabulary");
+  CHECK(field_of(weight, -1, {}) == "max_rows");
+  CHECK(field_of(weight, 1, {.block_tokens = 100}) == "block_tokens");
+  CHECK(field_of(weight, 1, {.block_tokens = -4096}) == "block_tokens");
+  CHECK(field_of(weight, 1, {.active_vocabulary = 101}) == "active_vocabulary");
+  CHECK(field_of(weight, 1, {.active_vocabulary = -1}) == "active_vocabulary");
+  for (const float scale : {0.0f, -1.0f, infinity, std::nanf("")}) {
+    CHECK(field_of(weight, 1, {.scale = scale}) == "scale");
+  }
+  for (const float cap : {-1.0f, infinity, std::nanf("")}) {
+    CHECK(field_of(weight, 1, {.soft_cap = cap}) == "soft_cap");
+  }
+  CHECK(field_of(weight, 1, {.product = static_cast<tokkos::LmHeadProduct>(7)}) == "product");
+  CHECK(tokkos::LmHead<Space, float>(Space(), Weights("weight", 1 << 19, 1), 1,
+                                     {.active_vocabulary = 1000})
+            .active_vocabulary() == 1000);
+}
+
+TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing then", "[lm_head]",
+                        ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  using Inputs = tokkos::LmHeadInputs<Memory>;
+  using Outputs = tokkos::LmHeadOutputs<Memory>;
+  using Change = std::function<void(Inputs&, Outputs&)>;
+  const HeadCase head = full_case(3, 5000, 8, 61);
+  const DeviceHead<OnSpace> device(head);
+  const HeadResults before = device.results();
+  const auto made = device.head();
+
+  const std::vector<std::pair<std::string, Change>> changes = {
+      {"hidden.extent",
+       [](Inputs& in, Outputs&) {
+         in.hidden = Kokkos::subview(in.hidden, Kokkos::ALL, std::pair<int, int>(0, 7));
+       }},
+      {"temperature.extent",
+       [](Inputs& in, Outputs&) { in.temperature = shortened(in.temperature); }},
+      {"temperature.extent", [](Inputs& in, Outputs&) { in.temperature = {}; }},
+      {"pos2seq_id.extent",
+       [](Inputs& in, Outputs&) { in.biases.pos2seq_id = shortened(in.biases.pos2seq_id); }},
+      {"logit_bias.extent",
+       [](Inputs& in, Outputs&) { in.biases.logit_bias = shortened(in.biases.logit_bias); }},
+      {"token_cnt.extent",
+       [](Inputs& in, Outputs&) { in.penalties.token_cnt = shortened(in.penalties.token_cnt); }},
+      {"policies.extent",
+       [](Inputs& in, Outputs&) { in.penalties.policies = shortened(in.penalties.policies); }},
+      {"bitmask.extent",
+       [](Inputs& in, Outputs&) {
+         in.bitmask.words =
+             Kokkos::subview(in.bitmask.words, Kokkos::ALL, std::pair<int, int>(0, 100));
+       }},
+      {"bitmask.row_index.extent",
+       [](Inputs& in, Outputs&) { in.bitmask.row_index = shortened(in.bitmask.row_index); }},
+      {"uniforms", [](Inputs&, Outputs& out) { out.uniforms = {}; }},
+      {"tokens", [](Inputs&, Outputs& out) { out.tokens = {}; }},
+      {"tokens", [](Inputs&, Outputs& out) { out.tokens = {}, out.uniforms = {}; }},
+      {"uniforms.extent", [](Inputs&, Outputs& out) { out.uniforms = shortened(out.uniforms); }},
+      {"tokens.extent", [](Inputs&, Outputs& out) { out.tokens = shortened(out.tokens); }},
+      {"token_logprobs.extent",
+       [](Inputs&, Outputs& out) { out.token_logprobs = shortened(out.token_logprobs); }},
+      {"log_sum_exp.extent",
+       [](Inputs&, Outputs& out) { out.log_sum_exp = shortened(out.log_sum_exp); }},
+      {"row_status.extent",
+       [](Inputs&, Outputs& out) { out.row_status = shortened(out.row_status); }},
+      {"given_logprobs.extent", [](Inputs&, Outputs& out) { out.given_logprobs = {}; }},
+      {"given_logprobs.extent", [](Inputs&, Outputs& out) { out.given_tokens = {}; }},
+      {"top_logprobs.extent", [](Inputs&, Outputs& out) { out.top_logprobs = {}; }},
+      {"log_sum_exp", [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
+      {"row_status", [](Inputs&, Outputs& out) { out.row_status = out.tokens; }},
+  };
+  for (const auto& [field, change] : changes) {
+    Inputs inputs = device.inputs();
+    Outputs outputs = device.outputs();
+    change(inputs, outputs);
+    const Complaint complaint = error_of([&] { made.process(inputs, outputs); });
+    // Of two that overlap or belong together either may be named.
+    const bool is_named = complaint.field == field || field == "log_sum_exp" ||
+                          field == "row_status" || field == "given_logprobs.extent";
+    CHECK((is_named ? "" : complaint.message) == "");
+    CHECK(device.results() == before);
+  }
+  const HeadCase larger = full_case(4, 5000, 8, 61);
+  CHECK(error_of([&] {
+          made.process(DeviceHead<OnSpace>(larger).inputs(), DeviceHead<OnSpace>(larger).outputs());
+        }).field == "hidden.extent");
+}
+
+TEMPLATE_LIST_TEST_CASE("outputs of an LM head are refused in its weights and hidden states",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  const DeviceHead<OnSpace> device(plain_case(3, 5000, 8, 62));
+  const auto made = device.head();
+  auto outputs = device.outputs();
+  for (const float* inside : {device.weight().data(), device.hidden().data()}) {
+    outputs.log_sum_exp = tokkos::vector_of<float, Memory>(const_cast<float*>(inside), 3);
+    CHECK(error_of([&] { made.process(device.inputs(), outputs); }).field == "log_sum_exp");
+  }
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> logits("logits", 3, 5000);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> narrow("narrow", 3, 4999);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> hidden("hidden", 3, 7);
+  CHECK(error_of([&] { made.logits(device.hidden(), narrow); }).field == "logits.extent");
+  CHECK(error_of([&] { made.logits(hidden, logits); }).field == "hidden.extent");
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of no rows does nothing, one that is asked for nothing only flags",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  HeadCase head = plain_case(2, 5000, 8, 63);
+  head.hidden[3] = std::nanf("");
+  const DeviceHead<OnSpace> device(head);
+  const auto made = device.head();
+  tokkos::LmHeadInputs<Memory> none;
+  none.hidden = Kokkos::View<float**, Kokkos::LayoutRight, Memory>("none", 0, 8);
+  none.temperature = device.inputs().temperature;
+  made.process(none, {});
+  tokkos::LmHeadOutputs<Memory> status;
+  status.row_status = device.outputs().row_status;
+  made.process(device.inputs(), status);
+  CHECK(device.results().status == std::vector<std::int32_t>{1, 0});
+  CHECK(device.results().tokens == std::vector<tokkos::TokenId>{0, 0});
+}
