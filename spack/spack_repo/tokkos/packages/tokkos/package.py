@@ -98,7 +98,6 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
     conflicts(
         "amdgpu_target=none", when="+rocm", msg="+rocm needs the GPU's architecture: amdgpu_target=gfx90a is MI200"
     )
-    conflicts("+lm_head", msg="The streaming LM head is not in this version yet")
     conflicts("%gcc@:10", msg="Tokkos needs C++20 with std::to_chars of floats: GCC 11 or newer")
     for backend, instead in (
         ("threads", "+openmp"),
