@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -138,10 +139,10 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
     for (const GenerationConfig& config : requests.generation_configs) {
       temperature.push_back(config.temperature);
     }
-    m_floats = {on_device(temperature), on_device(m_edits.biases),
-                on_device(m_edits.penalty_biases), on_device(m_edits.penalties)};
-    m_integers = {on_device(m_edits.bias_rows),         on_device(m_edits.bias_tokens),
-                  on_device(m_edits.penalty_rows),      on_device(m_edits.penalty_positions),
+    m_floats = {on_device(temperature), on_device(m_edits.biases), on_device(penalty_biases()),
+                on_device(m_edits.penalties)};
+    m_integers = {on_device(places(m_edits.bias_ends)), on_device(m_edits.bias_tokens),
+                  on_device(m_edits.penalty_rows),      on_device(places(m_edits.penalty_ends)),
                   on_device(m_edits.penalty_tokens),    on_device(m_edits.penalty_counts),
                   on_device(m_edits.penalty_policies),  on_device(m_edits.mask_words),
                   on_device(mask_rows(requests.size()))};
@@ -161,6 +162,24 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
         m_integers[7].data(),
         Kokkos::LayoutStride(m_edits.mask_words.size() / words, words, words, 1));
     inputs.bitmask.row_index = m_integers[8];
+  }
+
+  /// Of every element the place of its row, from where the elements of each row end.
+  static std::vector<std::int32_t> places(const std::vector<std::size_t>& ends) {
+    std::vector<std::int32_t> result;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      result.resize(ends[i], static_cast<std::int32_t>(i));
+    }
+    return result;
+  }
+
+  /// Of every penalty the bias of its token; NaN where it has none.
+  std::vector<float> penalty_biases() const {
+    if (m_edits.penalty_biases.empty()) return {};
+    std::vector<float> biases(m_edits.penalty_tokens.size(),
+                              std::numeric_limits<float>::quiet_NaN());
+    for (const PenaltyBias& one : m_edits.penalty_biases) biases[one.place] = one.bias;
+    return biases;
   }
 
   std::vector<std::int32_t> mask_rows(std::size_t count) const {
