@@ -77,12 +77,11 @@ function(_tokkos_provide_kokkos_kernels why)
     return()
   endif()
   if(TOKKOS_KOKKOS_KERNELS_DEPENDENCY_POLICY STREQUAL "INSTALLED")
-    set(
-      ${why}
-      "Kokkos Kernels 5 is not installed and TOKKOS_KOKKOS_KERNELS_DEPENDENCY_POLICY is INSTALLED; give "
-      "its place with -DKokkosKernels_ROOT=PREFIX"
+    string(
+      CONCAT text
+      "Kokkos Kernels 5 is not installed and TOKKOS_KOKKOS_KERNELS_DEPENDENCY_POLICY is INSTALLED. "
+      "Give its place with -DKokkosKernels_ROOT=PREFIX, or set the policy to AUTO."
     )
-    list(JOIN ${why} "" text)
     set(${why} "${text}" PARENT_SCOPE)
     return()
   endif()
