@@ -23,6 +23,13 @@
 namespace tokkos::test {
 namespace {
 
+template <class Memory>
+struct BeginAtRoots {
+  Kokkos::View<const std::int32_t*, Memory> roots;
+  Kokkos::View<std::int32_t*, Memory> parent_ptr;
+  KOKKOS_FUNCTION void operator()(int i) const { parent_ptr(i) = roots(i); }
+};
+
 /// Every verification of the same trees, with its memory ready.
 template <class ExecutionSpace>
 class Verifications {
@@ -74,11 +81,9 @@ class Verifications {
 
  private:
   void begin_at_roots() const {
-    const auto roots = m_roots;
-    const auto parent_ptr = m_parent_ptr;
-    Kokkos::parallel_for(
-        "tokkos::test::roots", Kokkos::RangePolicy<ExecutionSpace>(m_space, 0, roots.extent(0)),
-        KOKKOS_LAMBDA(const int i) { parent_ptr(i) = roots(i); });
+    Kokkos::parallel_for("tokkos::test::roots",
+                         Kokkos::RangePolicy<ExecutionSpace>(m_space, 0, m_roots.extent(0)),
+                         BeginAtRoots<Memory>{m_roots, m_parent_ptr});
   }
 
   ExecutionSpace m_space;
