@@ -73,13 +73,19 @@ struct MultiplyBlock {
   std::int64_t tiles;
   std::size_t scratch_bytes;
 
+  /// Tokens of the tile that begins there.
+  KOKKOS_FUNCTION std::int64_t tokens_from(std::int64_t column) const {
+    const std::int64_t size = tile_size<ExecutionSpace>;  // device code has no address of the other
+    return Kokkos::min(size, count - column);
+  }
+
   template <LogitType Read>
   KOKKOS_FUNCTION void multiply_rows(const Team& team, const WeightRows<Read>& weights,
                                      std::int64_t column, float* scratch) const {
     const std::int64_t begin = team.league_rank() / tiles * tile_rows<ExecutionSpace>;
     const std::int64_t end = Kokkos::min(begin + tile_rows<ExecutionSpace>,
                                          static_cast<std::int64_t>(operands.hidden.extent(0)));
-    const std::int64_t tokens = Kokkos::min(tile_size<ExecutionSpace>, count - column);
+    const std::int64_t tokens = tokens_from(column);
     for (std::int64_t row = begin; row < end; row += rows_of_group) {
       RowGroup group;
       for (std::int64_t r = row; r < end && r < row + rows_of_group; ++r) {
@@ -96,8 +102,7 @@ struct MultiplyBlock {
     float* scratch = scratch_bytes == 0 ? nullptr : scratch_of(team, scratch_bytes);
     if constexpr (runs_on_host<ExecutionSpace> && !std::is_same_v<Weight, float>) {
       if (scratch != nullptr) {
-        const std::int64_t tokens = Kokkos::min(tile_size<ExecutionSpace>, count - column);
-        multiply_rows(team, widened(weights, tokens, scratch), column, nullptr);
+        multiply_rows(team, widened(weights, tokens_from(column), scratch), column, nullptr);
         return;
       }
     }
@@ -120,7 +125,8 @@ struct MultiplyChosen {
     const IeeeArithmetic ieee;
     const std::int64_t chunk = window.first_chunk + team.league_rank() / tiles;
     const std::int64_t column = team.league_rank() % tiles * size;
-    const std::int64_t count = Kokkos::min(size, active - (chunk * chunk_size + column));
+    const std::int64_t most = size;  // device code has no address of the other
+    const std::int64_t count = Kokkos::min(most, active - (chunk * chunk_size + column));
     if (count <= 0) return;
     const WeightRows<Weight> weights = operands.from(chunk * chunk_size + column);
     float* scratch = runs_on_host<ExecutionSpace> ? nullptr : scratch_of(team, product_scratch);

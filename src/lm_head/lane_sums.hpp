@@ -91,7 +91,7 @@ KOKKOS_FUNCTION void multiply_tile(const RowGroup& group, const WeightRows<Weigh
 template <int rows, LogitType Weight>
 KOKKOS_FUNCTION void multiply_tiles(const RowGroup& group, WeightRows<Weight> weights,
                                     std::int64_t count) {
-  constexpr int tokens = tokens_of_tile(rows);
+  constexpr int tokens = tokens_of_tile<rows>;
   std::int64_t column = 0;
   for (; column + tokens <= count; column += tokens) {
     multiply_tile<rows, tokens>(group, weights, column);

@@ -6,12 +6,11 @@ namespace tokkos {
 
 /// Tokens that a host multiplies `rows` rows with at a time: as many as its registers hold sums
 /// for, 16 floats for each product. Only the time depends on it.
-constexpr int tokens_of_tile(int rows) {
+template <int rows>
 #if defined(__AVX512F__) || defined(__aarch64__)
-  return rows == 1 ? 8 : 4;
+inline constexpr int tokens_of_tile = rows == 1 ? 8 : 4;
 #else
-  return rows == 1 ? 4 : 1;
+inline constexpr int tokens_of_tile = rows == 1 ? 4 : 1;
 #endif
-}
 
 }  // namespace tokkos
