@@ -7,9 +7,11 @@
 #include "engine/check_engine.hpp"
 #include "engine/check_outputs.hpp"
 #include "engine/prepared_step.hpp"
+#include "engine/raw_step.hpp"
 #include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,6 +76,10 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   check_prepared(m_prepared->size(), rows, m_prepared->draws() || outputs.tokens.extent(0) == 0);
   check_outputs(logits, outputs, static_cast<bool>(hook));
+  if (rows > 0 && reads_raw_logits(outputs)) {  // here: nothing is allocated behind a launch
+    if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);
+    m_raw->begin(outputs.raw_logprobs.data() == nullptr ? 0 : m_prepared->edits().size());
+  }
   m_prepared->finish();  // also if a hook throws: its logits are edited, and must not be again
   if (rows > 0) {
     m_prepared->blob().precede(m_space);

@@ -32,7 +32,6 @@ void LogitProcessor<ExecutionSpace>::read_raw(const Matrix<Logit, memory_space>&
                                               const StepOutputs<memory_space>& outputs) {
   const std::span<const std::string> ids = m_prepared->request_ids;
   const auto rows = raw_rows<Logit>(logits);
-  if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);
   const auto measures = m_raw->measures(rows.rows());
   {
     const TracedStage stage(m_trace_recorder, "softmax", ids);
@@ -46,7 +45,6 @@ void LogitProcessor<ExecutionSpace>::read_raw(const Matrix<Logit, memory_space>&
   if (outputs.raw_logprobs.data() == nullptr) return;
   const TracedStage stage(m_trace_recorder, "update logits", ids);
   const StagedEdits<ExecutionSpace>& edits = m_prepared->edits();
-  m_raw->begin(edits.size());
   save_edited_logits(m_space, rows.logits, edits.biases(), edits.penalties(),
                      m_raw->edited_logits());
 }
