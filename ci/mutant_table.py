@@ -96,8 +96,8 @@ MUTANTS = [
      "if (@{maximum > FLT_MAX}@) bits |=", "false"),
     ("row-end-overrun", K + "load_chunk.hpp", "kernels:array_ends",
      "if (@{allowed == 0 || first + 32 <= source.size}@) {", "true"),
-    ("four-overrun", K + "load_chunk.hpp", "kernels:load_chunk",
-     "if (@{first + 4 <= source.size && may_hold_four(source.logits)}@) {", "true"),
+    ("load-overrun", K + "load_chunk.hpp", "kernels:load_chunk",
+     "if (@{first + width <= source.size}@ &&", "true"),
     ("whole-chunk-infinity", K + "chunk_kernel.hpp", "kernels:row_status",
      "maximum > masked_logit && @{maximum <= FLT_MAX}@) ready", "true"),
     ("chunk-status-dropped", K + "chunk_kernel.hpp", "kernels:row_status",
@@ -508,10 +508,10 @@ MUTANTS = [
      "if (@{entry.count == 0}@) continue;", "false"),
     ("prompt-is-counted", E + "step_penalties.cpp", "engine:penalty_policies,step_edits",
      "penalty_counts.push_back(@{counts_prompt ? entry.count : 0}@);", "entry.count"),
-    ("staging-unaligned", E + "staging.cpp", "engine:resources,process",
+    ("staging-unaligned", E + "staged_upload.hpp", "engine:resources,process",
      "const std::size_t end = offset + @{(bytes + alignment - 1) / alignment * alignment}@;", "bytes"),
-    ("staging-overflow", E + "staging.cpp", "engine:resources",
-     "if (@{end > m_mirror.get().size()}@) {", "false"),
+    ("staging-overflow", E + "staged_upload.hpp", "engine:resources",
+     "if (@{end > m_blob.get().size()}@) {", "false"),
     ("draft-row-one-past", E + "draft_verifier.cpp", "engine:draft_verifier,draft_verifier_modes",
      "require(@{rows[i] >= -1 && rows[i] < count}@,", "rows[i] >= -1 && rows[i] <= count"),
     ("one-node-more", E + "draft_verifier.cpp", "engine:draft_verifier",
@@ -577,7 +577,7 @@ MUTANTS = [
 NEEDS_GPU = {
     "chunk-read-early", "weights-read-early", "weights-taken-early", "chunk-taken-early",
     "masses-read-early", "row-rewritten-early", "buckets-read-early", "members-disagree",
-    "blob-overwritten",
+    "blob-overwritten", "load-overrun",
 }
 
 # Mutants that change no result, and why.
