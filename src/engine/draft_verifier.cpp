@@ -148,8 +148,9 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   check_matrix("model_probs", model_probs, rows, m_vocab_size);
   if (drafts.rows.extent(0) > 0) {
     const auto stored = static_cast<std::int64_t>(drafts.rows.extent(0));
-    check_matrix("draft_probs", drafts.rows, drafts.row_of_node.empty() ? rows : stored,
-                 m_vocab_size);
+    // Without nodes a list of their rows is empty as well, and any number may be stored.
+    const bool by_node = drafts.row_of_node.empty() && rows > 0;
+    check_matrix("draft_probs", drafts.rows, by_node ? rows : stored, m_vocab_size);
   }
   check_rows_of_nodes(drafts, rows, arrays.root);
   check_uniforms("uniforms.nodes", uniforms.nodes, rows, arrays.root);

@@ -42,6 +42,7 @@ std::vector<float> uniforms_of_valid_step(const StepRequests& requests, std::int
                                           Purpose purpose) {
   std::vector<float> uniforms(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests.first_row(i) == requests.end_row(i)) continue;  // draws nothing
     const std::size_t generated = generated_tokens(requests, i);
     const std::uint32_t stream = stream_of(requests, i);
     const std::int64_t first = requests.first_row(i);

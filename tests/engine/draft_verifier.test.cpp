@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,16 @@ void check_batch(DraftVerifier<ExecutionSpace>& verifier, const Batch& batch) {
 }
 
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a batch of no trees may keep its rows of drafts", "[engine]",
+                        ExecutionSpaces) {
+  const Rows<TestType> kept(3, 50, 0, {});
+  DraftVerifier<TestType> verifier(TestType(), 8, 50);
+  DraftProbabilities<MemoryOf<TestType>> drafts;
+  drafts.rows = kept.matrix();
+  const Matrix<const float, MemoryOf<TestType>> none(nullptr, Kokkos::LayoutStride(0, 50, 50, 1));
+  CHECK(verifier.verify(none, drafts, std::span<const DraftTree>(), VerifyUniforms{}).empty());
+}
 
 TEMPLATE_LIST_TEST_CASE("a verifier emits the accepted tokens and the bonus token", "[engine]",
                         ExecutionSpaces) {

@@ -4,6 +4,7 @@
 // The Views that LogitProcessor::process writes: which it refuses, and what truncation keeps.
 #include <tokkos/core/error.hpp>
 #include <tokkos/engine/logit_processor.hpp>
+#include <tokkos/engine/sampler.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -45,6 +46,25 @@ TEMPLATE_LIST_TEST_CASE("a step of no rows may have outputs that point somewhere
   CHECK_NOTHROW(processor.process(logits, StepRequests{}, outputs));
   processor.prepare(0, {});
   CHECK_NOTHROW(processor.process(logits, outputs));
+}
+
+TEMPLATE_LIST_TEST_CASE("requests without rows need no history and no uniforms", "[engine]",
+                        ExecutionSpaces) {
+  const TestType space;
+  const std::vector<GenerationConfig> configs(2);
+  const std::vector<SequenceState> states(2);
+  const std::vector<std::int32_t> cum_num_token(3, 0);
+  StepRequests requests;
+  requests.generation_configs = configs;
+  requests.sequence_states = states;
+  requests.cum_num_token = cum_num_token;
+  LogitProcessor<TestType> processor(space, 60, vocabulary);
+  CHECK_NOTHROW(processor.prepare(0, requests));
+  CHECK(step_uniforms(requests, 0).empty());
+  // One that has a row does need them.
+  const std::vector<std::int32_t> one_row{0, 0, 1};
+  requests.cum_num_token = one_row;
+  CHECK(error_of([&] { processor.prepare(1, requests); }).field == "sequence_states[1].history");
 }
 
 TEMPLATE_LIST_TEST_CASE("outputs that overlap or lack what they need are refused", "[engine]",
