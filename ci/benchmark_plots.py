@@ -13,8 +13,7 @@ COLOURS = ["#0b525b", "#1982c4", "#6a4c93", "#ff595e", "#ff924c", "#8ac926", "#4
 def machine_of(report):
     """What a report was measured on; older ones name the length of vectors with the machine."""
     machine = report["context"]["machine"]
-    bits = f"{report['context']['vector_bits']}-bit vectors"
-    return machine if bits in machine else f"{machine}, {bits}"
+    return machine if "-bit vectors" in machine else f"{machine}, {report['context']['vector_bits']}-bit vectors"
 
 
 class Picture:
