@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <utility>
 
 namespace tokkos::bench {
 
@@ -25,6 +27,14 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+/// The median of what one took to what the other took in the same iteration, which forgives what
+/// slows the machine for longer.
+double median_ratio(const std::vector<double>& one, const std::vector<double>& other) {
+  std::vector<double> ratios(one.size());
+  for (std::size_t i = 0; i < one.size(); ++i) ratios[i] = one[i] / other[i];
+  return median(std::move(ratios));
 }
 
 /// Keeps a device busy for some milliseconds.
@@ -62,28 +72,29 @@ double seconds_on_device(const Timed& timed) {
 
 void run_timed(benchmark::State& state, double bytes, const Timed& own,
                const std::vector<Rival>& rivals) {
-  std::vector<double> own_seconds;
-  std::vector<std::vector<double>> rival_seconds(rivals.size());
+  std::vector<const Timed*> works{&own};
+  for (const Rival& rival : rivals) works.push_back(&rival.timed);
   for (int round = 0; round < 2; ++round) {
-    seconds_of(own);
-    for (const Rival& rival : rivals) seconds_of(rival.timed);
+    for (const Timed* work : works) seconds_of(*work);
   }
+  std::vector<std::vector<double>> seconds_by_work(works.size());
+  std::vector<std::size_t> order(works.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (auto _ : state) {
-    own_seconds.push_back(seconds_of(own));
-    for (std::size_t i = 0; i < rivals.size(); ++i) {
-      rival_seconds[i].push_back(seconds_of(rivals[i].timed));
-    }
-    state.SetIterationTime(own_seconds.back());
+    for (const std::size_t i : order) seconds_by_work[i].push_back(seconds_of(*works[i]));
+    state.SetIterationTime(seconds_by_work[0].back());
+    std::next_permutation(order.begin(), order.end());
   }
-  const double seconds = median(own_seconds);
+  const double seconds = median(seconds_by_work[0]);
   state.counters["median_seconds"] = seconds;
   state.counters["bytes_per_second"] = bytes / seconds;
   if (!runs_on_host && !own.waits) {
     state.counters["device_seconds"] = seconds_on_device(own);
   }
   for (std::size_t i = 0; i < rivals.size(); ++i) {
-    const double rival = median(rival_seconds[i]);
-    state.counters[rivals[i].counter] = rivals[i].is_speedup ? rival / seconds : seconds / rival;
+    state.counters[rivals[i].counter] =
+        rivals[i].is_speedup ? median_ratio(seconds_by_work[i + 1], seconds_by_work[0])
+                             : median_ratio(seconds_by_work[0], seconds_by_work[i + 1]);
   }
 }
 

@@ -23,12 +23,14 @@ class Line:
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
 
-def run_benchmarks(program, names, output, machine, environment=None, limit=None):
+def run_benchmarks(program, names, output, machine, environment=None, limit=None, repetitions=1):
     """Runs the named benchmarks, writes Google Benchmark's JSON to `output`, with the machine in its
-    context, and returns {name: counters}."""
+    context, and returns {name: counters}: of several repetitions, each on memory of its own, the medians."""
     # Of the characters in names, a point alone means something in an extended regular expression.
     pattern = "^(" + "|".join(n.replace(".", "[.]") for n in sorted(set(names))) + ")$"
     command = [str(program), f"--benchmark_filter={pattern}", f"--benchmark_out={output}"]
+    if repetitions > 1:
+        command += [f"--benchmark_repetitions={repetitions}", "--benchmark_report_aggregates_only=true"]
     subprocess.run(
         command,
         env=dict(os.environ, **(environment or {})),
@@ -43,6 +45,11 @@ def run_benchmarks(program, names, output, machine, environment=None, limit=None
     # Google Benchmark's own build, which only counts iterations.
     report["context"]["google_benchmark_build_type"] = report["context"].pop("library_build_type", None)
     report["context"].pop("library_build_type_is_of", None)
+    if repetitions > 1:
+        report["context"]["repetitions"] = repetitions
+        report["benchmarks"] = [b for b in report["benchmarks"] if b["aggregate_name"] == "median"]
+        for benchmark in report["benchmarks"]:
+            benchmark["name"] = benchmark["run_name"]
     output.write_text(json.dumps(report, indent=1) + "\n")
     return {b["name"]: b for b in report["benchmarks"]}
 

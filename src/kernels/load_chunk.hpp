@@ -146,9 +146,11 @@ KOKKOS_FUNCTION LogitRange fill_masked_chunk(const Logit* KOKKOS_RESTRICT logits
   constexpr std::uint32_t infinity_bits = 0x7f800000u;
   float maxima[width];
   std::uint32_t magnitudes[width];
+  std::uint32_t bit[width];
   for (int j = 0; j < width; ++j) {
     maxima[j] = negative_infinity;
     magnitudes[j] = 0;
+    bit[j] = 1u << j;
   }
   for (int first = 0; first < chunk_size; first += width) {
     const auto allowed = static_cast<std::uint32_t>(words[first / width]);
@@ -160,7 +162,7 @@ KOKKOS_FUNCTION LogitRange fill_masked_chunk(const Logit* KOKKOS_RESTRICT logits
     // hot loop
     for (int j = 0; j < width; ++j) {
       const float value = widen(logits[first + j]);
-      const float kept = (allowed >> j) & 1u ? unmasked(value) : negative_infinity;
+      const float kept = (allowed & bit[j]) != 0 ? unmasked(value) : negative_infinity;
       copy[j] = kept;
       maxima[j] = kept > maxima[j] ? kept : maxima[j];
       const std::uint32_t magnitude = __builtin_bit_cast(std::uint32_t, kept) & 0x7fffffffu;
