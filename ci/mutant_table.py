@@ -177,7 +177,7 @@ MUTANTS = [
     ("argmax-highest-id", K + "find_maximum.hpp", "kernels:draw,measure_normalize",
      "j < source.size && @{lowest == chunk_size}@;", "true"),
     ("given-row-above-one", K + "probability_row.hpp", "kernels:sample_from_probabilities",
-     "return !(p >= 0.0f && @{p <= largest}@);", "true"),
+     "@{highest_p <= legality_bits(largest)}@ && highest_q", "true"),
     ("given-row-edge", K + "probability_row.hpp", "kernels:sample_from_probabilities",
      "return @{chunk.before + prefix > target}@; });", "chunk.before + prefix >= target"),
     ("given-row-empty-unnoticed", K + "probability_row.hpp", "kernels:sample_from_probabilities",

@@ -89,8 +89,7 @@ template <class ExecutionSpace, class Team, class Mass>
 KOKKOS_FUNCTION OwnSum sum_remaining(const Team& team, int length, const float* p, Mass q,
                                      float largest) {
   return sum_own_places<ExecutionSpace>(
-      team, length, [=](int j) { return to_grid(bounded_mass(p[j] - q(j))); },
-      [=](int j) { return is_illegal_probability(p[j], largest) || is_illegal_probability(q(j)); });
+      team, length, [=](int j) { return p[j]; }, q, largest);
 }
 
 template <class ExecutionSpace, class Team>

@@ -27,8 +27,8 @@ namespace tokkos {
 inline constexpr float largest_given = 1.001f;
 inline constexpr float largest_residual = 1.1f;
 
-KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p, float largest = largest_given) {
-  return !(p >= 0.0f && p <= largest);
+KOKKOS_FORCEINLINE_FUNCTION bool is_illegal_probability(float p) {
+  return !(p >= 0.0f && p <= largest_given);
 }
 
 /// Tokens of a chunk that a member takes: all on a host, where a team is one thread, every
@@ -55,32 +55,48 @@ struct OwnSum {
   int illegal = 0;
 };
 
-/// Sum of mass(j) over the member's own tokens; illegal(j) tells which of them are none.
-template <class ExecutionSpace, class Team, class Mass, class Illegal>
-KOKKOS_FORCEINLINE_FUNCTION OwnSum sum_own_places(const Team& team, int length, const Mass& mass,
-                                                  const Illegal& illegal) {
-  std::int64_t sum = 0;
-  int bad = 0;
-  if constexpr (runs_on_host<ExecutionSpace>) {
-    // hot loop
-#pragma omp simd reduction(+ : sum) reduction(| : bad)
-    for (int j = 0; j < length; ++j) {
-      sum += mass(j);
-      bad |= illegal(j) ? 1 : 0;
-    }
-  } else {
-    for (int j = team.team_rank(); j < length; j += team.team_size()) {
-      sum += mass(j);
-      bad |= illegal(j) ? 1 : 0;
-    }
-  }
-  return {sum, bad};
-}
-
 /// p if it is in [0, 2], else the nearer end (0 for NaN): sums of anything stay in range.
 KOKKOS_FORCEINLINE_FUNCTION float bounded_mass(float p) {
   const float positive = p > 0.0f ? p : 0.0f;
   return positive < 2.0f ? positive : 2.0f;
+}
+
+/// Bits that grow with a number from 0 on, and are above those of every probability for all that is
+/// none: negative numbers and NaN.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t legality_bits(float p) {
+  return __builtin_bit_cast(std::uint32_t, p + 0.0f);  // -0 becomes +0, which is one
+}
+
+/// A member's own sum of max(p(j) - q(j), 0) on the grid. No p may be above `largest`, no q above
+/// largest_given.
+template <class ExecutionSpace, class Team, class First, class Second>
+KOKKOS_FORCEINLINE_FUNCTION OwnSum sum_own_places(const Team& team, int length, const First& p,
+                                                  const Second& q, float largest) {
+  std::uint64_t sum = 0;
+  std::uint32_t highest_p = 0, highest_q = 0;
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    // hot loop
+#pragma omp simd reduction(+ : sum) reduction(max : highest_p, highest_q)
+    for (int j = 0; j < length; ++j) {
+      const float one = p(j), other = q(j);
+      sum += grid_bits(bounded_mass(one - other));
+      const std::uint32_t bits_p = legality_bits(one), bits_q = legality_bits(other);
+      highest_p = bits_p > highest_p ? bits_p : highest_p;
+      highest_q = bits_q > highest_q ? bits_q : highest_q;
+    }
+    sum -= static_cast<std::uint64_t>(length) * grid_bias;
+  } else {
+    for (int j = team.team_rank(); j < length; j += team.team_size()) {
+      const float one = p(j), other = q(j);
+      sum += grid_bits(bounded_mass(one - other)) - grid_bias;
+      const std::uint32_t bits_p = legality_bits(one), bits_q = legality_bits(other);
+      highest_p = bits_p > highest_p ? bits_p : highest_p;
+      highest_q = bits_q > highest_q ? bits_q : highest_q;
+    }
+  }
+  const bool is_legal =
+      highest_p <= legality_bits(largest) && highest_q <= legality_bits(largest_given);
+  return {static_cast<std::int64_t>(sum), is_legal ? 0 : 1};
 }
 
 /// What a team needs to walk rows of probabilities: one chunk, and the mass of every chunk.
@@ -111,8 +127,7 @@ KOKKOS_FORCEINLINE_FUNCTION int chunk_length(std::int64_t vocabulary, std::int64
 template <class ExecutionSpace, class Team>
 KOKKOS_FUNCTION OwnSum sum_given(const Team& team, int length, const float* p, float largest) {
   return sum_own_places<ExecutionSpace>(
-      team, length, [=](int j) { return to_grid(bounded_mass(p[j])); },
-      [=](int j) { return is_illegal_probability(p[j], largest); });
+      team, length, [=](int j) { return p[j]; }, [](int) { return 0.0f; }, largest);
 }
 
 /// Sum of chunk_sum(start, length) over the chunks of a row, for every member. Each chunk's is left
