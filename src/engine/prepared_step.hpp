@@ -35,16 +35,18 @@ class PreparedStep {
     m_blobs[1].share_mirror(m_blobs[0]);
   }
 
-  /// Flattens a step that was validated. A step that was prepared and not processed is dropped.
+  /// Flattens a step that was validated. One that is prepared has been staged, and stays prepared
+  /// also if this throws.
   void flatten(const StepRequests& requests, std::int64_t vocabulary,
                std::int64_t active_vocabulary, EventTraceRecorder* trace_recorder) {
-    m_rows.reset();
     m_flat.assign(requests, active_vocabulary, vocabulary, trace_recorder);
   }
 
-  /// Stages the step that was flattened and starts its upload.
+  /// Stages the step that was flattened and starts its upload. A step that was prepared and not
+  /// processed is dropped. Nothing but memory is refused.
   void stage(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
              std::span<const float> uniforms, const StepOptions& options) {
+    m_rows.reset();
     const std::size_t room = StagedEdits<ExecutionSpace>::room(m_flat) +
                              StagedRows<ExecutionSpace>::room(rows) +
                              Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)) +

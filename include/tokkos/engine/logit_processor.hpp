@@ -81,8 +81,11 @@ class LogitProcessor {
   /// same bits as the two calls above and Sampler::sample_from_logits. The mask is applied while
   /// reading and stored only on request. Raw log-probabilities cost one more read of the logits,
   /// before the edits, and the logits that are edited are kept; no copy is made of a row.
+  /// A step that is prepared meanwhile is dropped by one that is processed here, and stays prepared
+  /// where this one is refused.
   /// @param logits [n, V], n <= max_num_token, rows may be padded; edited in place
-  /// @throws Error before anything is written; what a VocabularyMask throws passes on
+  /// @throws Error before anything is written; what a VocabularyMask or an EditHook throws passes
+  /// on, also before anything is written. Where memory runs out nothing is prepared afterwards
   template <LogitType Logit, class... P>
   void process(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
                const StepOutputs<memory_space>& outputs, const StepOptions& options = {},
@@ -92,8 +95,9 @@ class LogitProcessor {
 
   /// The first half of `process`, for as long as the model still computes the logits: validates and
   /// flattens the requests and starts their one upload on an execution space instance of its own.
-  /// The requests may go when it returns. A step that was prepared and not processed
-  /// is dropped, also when this one is refused.
+  /// The requests may go when it returns. A step that was prepared and not processed is dropped,
+  /// also where this one is refused: the next process without requests must not take it for this
+  /// one.
   /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
   /// Where a step needs more room than any before it, both blobs grow, so that it waits for all
   /// kernels, and nothing is allocated after the first step of a shape.
