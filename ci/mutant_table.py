@@ -484,7 +484,7 @@ MUTANTS = [
     ("merged-bias-unmasks", E + "step_biases.cpp", "engine:step_edits,logit_processor",
      "const bool masks = sum < -FLT_MAX || @{biases[i].second < -FLT_MAX}@;", "false"),
     ("merged-bias-overflows", E + "step_biases.cpp", "engine:step_edits,logit_processor",
-     "@{std::clamp(sum + biases[i].second, -0x1.fffffcp127f, 0x1.fffffcp127f)}@;",
+     "masks ? forbidding : @{saturated(sum + biases[i].second)}@;",
      "sum + biases[i].second"),
     ("merged-by-value", E + "step_biases.cpp", "engine:step_edits,logit_processor",
      "return @{a.first < b.first}@; });",
