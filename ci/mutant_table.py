@@ -569,7 +569,7 @@ MUTANTS = [
     ("members-disagree", K + "tree_walk.hpp", "kernels:verify_sameness",
      "@{team.team_broadcast(number, 0);}@", ""),
     ("blob-overwritten", E + "prepared_step.hpp", "engine:prepare",
-     "@{m_turn = 1 - m_turn;}@", ""),
+     "@{m_turn = 1 - m_turn;}@  // strictly", ""),
 ]
 
 # Mutants that only a device shows: on a host a team is one thread, and a step has been read when the

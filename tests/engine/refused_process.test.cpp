@@ -57,7 +57,9 @@ std::vector<Refusal<Space>> refusals() {
   return {
       {"a temperature below 0", [](auto& g) { g.step.step.configs[1].temperature = -1.0f; }},
       {"a bias of a token that is none",
-       [](auto& g) { g.step.step.configs[0].logit_bias = {{vocabulary, 1.0}}; }},
+       [](auto& g) {
+         g.step.step.configs[0].logit_bias = {{vocabulary, 1.0}};
+       }},
       {"no states", [](auto& g) { g.step.step.states.clear(); }},
       {"neither ids nor stream numbers", [](auto& g) { g.step.step.ids.clear(); }},
       {"a uniform of 1", [](auto& g) { g.uniforms.assign(g.step.rows, 1.0f); }},

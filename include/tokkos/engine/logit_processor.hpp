@@ -31,8 +31,11 @@ class RawStep;
 /// Mirrors MLC-LLM's class of the same name (the seed of this library). Calls are asynchronous.
 /// Each validates everything before it writes anything, stages its arrays in one blob, uploads that
 /// once and launches on the execution space instance that it was made with; host backends copy
-/// nothing. Histories and matchers come back as they were, also when something throws. One object
-/// is for one thread at a time; two objects are independent.
+/// nothing. Two blobs take turns: a call waits for the kernels of the call before the last, if they
+/// still run. (`prepare` takes them strictly in turn, whatever came between, because a graph reads
+/// the blob of its step; and while a step is prepared, the seed's calls have one blob for both.)
+/// Histories and matchers come back as they were, also when something throws. One object is for one
+/// thread at a time; two objects are independent.
 template <class ExecutionSpace>
 class LogitProcessor {
  public:
@@ -97,8 +100,8 @@ class LogitProcessor {
   /// flattens the requests and starts their one upload on an execution space instance of its own.
   /// The requests may go when it returns. A step that was prepared and not processed is dropped,
   /// also where this one is refused: the next process without requests must not take it for this
-  /// one.
-  /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
+  /// one. Its blob is kept for the kernels of a graph that may have been replayed instead: the
+  /// prepare after the next waits for all that the instance was given.
   /// Where a step needs more room than any before it, both blobs grow, so that it waits for all
   /// kernels, and nothing is allocated after the first step of a shape.
   /// It stages a uniform for every row: without `options.uniforms` each request has a history, and
