@@ -403,7 +403,9 @@ MUTANTS = [
      "if (@{begin >= other.end || other.begin >= end}@) return false;",
      "begin > other.end || other.begin > end"),
     ("columns-meet-unnoticed", K + "named_range.hpp", "kernels:output_overlaps",
-     "return distance < first.row || @{distance + second.row > stride}@;", "false"),
+     "return @{begin + last * stride + row > from}@;", "false"),
+    ("row-after-unseen", K + "named_range.hpp", "kernels:named_range",
+     "@{(to - begin - 1) / stride}@);", "(from - std::min(from, begin)) / stride"),
     ("outputs-on-themselves", K + "named_range.hpp", "kernels:output_overlaps",
      "if (@{outputs[i].repeats}@) {", "false"),
     ("outputs-on-each-other", K + "named_range.hpp", "kernels:output_overlaps engine:output_overlaps",
@@ -484,7 +486,7 @@ MUTANTS = [
     ("merged-bias-unmasks", E + "step_biases.cpp", "engine:step_edits,logit_processor",
      "const bool masks = sum < -FLT_MAX || @{biases[i].second < -FLT_MAX}@;", "false"),
     ("merged-bias-overflows", E + "step_biases.cpp", "engine:step_edits,logit_processor",
-     "@{std::clamp(sum + biases[i].second, -0x1.fffffcp127f, 0x1.fffffcp127f)}@;",
+     "masks ? forbidding : @{saturated(sum + biases[i].second)}@;",
      "sum + biases[i].second"),
     ("merged-by-value", E + "step_biases.cpp", "engine:step_edits,logit_processor",
      "return @{a.first < b.first}@; });",
@@ -569,7 +571,7 @@ MUTANTS = [
     ("members-disagree", K + "tree_walk.hpp", "kernels:verify_sameness",
      "@{team.team_broadcast(number, 0);}@", ""),
     ("blob-overwritten", E + "prepared_step.hpp", "engine:prepare",
-     "@{m_turn = 1 - m_turn;}@", ""),
+     "@{m_turn = 1 - m_turn;}@  // strictly", ""),
 ]
 
 # Mutants that only a device shows: on a host a team is one thread, and a step has been read when the

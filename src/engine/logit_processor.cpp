@@ -61,10 +61,10 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
   StepEdits& flat = m_prepared->flat();
   flat.assign(requests, m_active_vocabulary, m_vocab_size, m_trace_recorder);
-  Staging<ExecutionSpace>& blob = m_prepared->spare_blob();
-  blob.begin(m_space, StagedEdits<ExecutionSpace>::room(flat));
+  Staging<ExecutionSpace>& blob =
+      m_prepared->begin_call(m_space, StagedEdits<ExecutionSpace>::room(flat));
   const StagedEdits<ExecutionSpace> edits(blob, flat);
-  blob.upload(m_space);
+  m_prepared->upload_call(m_space, blob);
   m_staged_bytes = blob.size();
   {
     const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
@@ -92,10 +92,10 @@ void LogitProcessor<ExecutionSpace>::compute_probabilities(
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
   const TracedStage stage(m_trace_recorder, "softmax", requests.request_ids);
   if (rows == 0) return;
-  Staging<ExecutionSpace>& blob = m_prepared->spare_blob();
-  blob.begin(m_space, StagedRows<ExecutionSpace>::room(rows));
+  Staging<ExecutionSpace>& blob =
+      m_prepared->begin_call(m_space, StagedRows<ExecutionSpace>::room(rows));
   const StagedRows<ExecutionSpace> staged(blob, requests, rows, {});
-  blob.upload(m_space);
+  m_prepared->upload_call(m_space, blob);
   m_staged_bytes = blob.size();
   LogitRows<Logit, memory_space> step;
   step.logits = logits;

@@ -35,23 +35,25 @@ class PreparedStep {
     m_blobs[1].share_mirror(m_blobs[0]);
   }
 
-  /// Flattens a step that was validated. A step that was prepared and not processed is dropped.
+  /// Flattens a step that was validated. One that is prepared has been staged, and stays prepared
+  /// also if this throws.
   void flatten(const StepRequests& requests, std::int64_t vocabulary,
                std::int64_t active_vocabulary, EventTraceRecorder* trace_recorder) {
-    m_rows.reset();
     m_flat.assign(requests, active_vocabulary, vocabulary, trace_recorder);
   }
 
-  /// Stages the step that was flattened and starts its upload.
+  /// Stages the step that was flattened and starts its upload. A step that was prepared and not
+  /// processed is dropped; whether a graph was replayed instead nobody knows here, so that its blob
+  /// is taken for one that kernels read. Nothing but memory is refused.
   void stage(const ExecutionSpace& space, const StepRequests& requests, std::int64_t rows,
              std::span<const float> uniforms, const StepOptions& options) {
+    m_rows.reset();
     const std::size_t room = StagedEdits<ExecutionSpace>::room(m_flat) +
                              StagedRows<ExecutionSpace>::room(rows) +
                              Blob::template room<std::int32_t>(static_cast<std::size_t>(rows)) +
                              Blob::template room<float>(1);
-    m_turn = 1 - m_turn;
-    spare_blob().make_room(space, room);  // or the next step of this shape would have to
-    blob().begin(space, room);
+    m_turn = 1 - m_turn;  // strictly: a graph reads the blob of the step that it was captured of
+    begin(m_turn, space, room);
     m_edits.emplace(blob(), m_flat);
     m_rows_of.emplace(blob(), requests, rows, uniforms);
     const std::size_t masked = m_flat.mask_rows.empty() ? 0 : static_cast<std::size_t>(rows);
@@ -59,7 +61,7 @@ class PreparedStep {
     fill_mask_positions(m_flat, blob().host(m_mask_positions));
     m_one = blob().template add<float>(1);
     blob().host(m_one)[0] = 1.0f;
-    blob().upload(*m_upload_space.get());
+    start_upload(blob());
     m_ties = options.ties;
     m_stores_mask = options.store_mask;
     m_draws = !uniforms.empty();
@@ -70,13 +72,25 @@ class PreparedStep {
   std::optional<std::int64_t> size() const { return m_rows; }
   void finish() { m_rows.reset(); }
 
+  /// Begins a blob for a call that does not prepare: the one that was not used last, or, since a
+  /// prepared step stays as it is, the one beside it.
+  Blob& begin_call(const ExecutionSpace& space, std::size_t room) {
+    begin(1 - (m_rows ? m_turn : m_last), space, room);
+    return m_blobs[m_last];
+  }
+
+  /// Uploads what was begun so; kernels that `space` is given from now on begin behind it. Not on
+  /// `space` itself: the next call waits for the upload, and would for all that `space` was given.
+  void upload_call(const ExecutionSpace& space, Blob& blob) {
+    start_upload(blob);
+    blob.precede(space);
+  }
+
   /// Bytes held, host and device together.
   std::size_t capacity() const { return m_blobs[0].capacity() + m_blobs[1].capacity(); }
 
   Blob& blob() { return m_blobs[m_turn]; }
   const Blob& blob() const { return m_blobs[m_turn]; }
-  /// The blob of the step before, for calls that do not prepare: a prepared step stays as it is.
-  Blob& spare_blob() { return m_blobs[1 - m_turn]; }
   StepEdits& flat() { return m_flat; }
   const StagedEdits<ExecutionSpace>& edits() const { return *m_edits; }
   const StagedRows<ExecutionSpace>& rows() const { return *m_rows_of; }
@@ -95,6 +109,14 @@ class PreparedStep {
   std::vector<std::string> request_ids;
 
  private:
+  void begin(std::size_t number, const ExecutionSpace& space, std::size_t room) {
+    Blob& other = m_blobs[1 - number];
+    if (!m_rows) other.make_room(space, room);  // or the next of this shape would have to
+    m_blobs[number].begin(space, room);
+    m_last = number;
+  }
+  void start_upload(Blob& blob) { blob.upload(*m_upload_space.get()); }
+
   static void fill_mask_positions(const StepEdits& edits, std::span<std::int32_t> positions) {
     std::ranges::fill(positions, -1);
     for (std::size_t i = 0; i < edits.mask_rows.size(); ++i) {
@@ -105,7 +127,8 @@ class PreparedStep {
   OwnedView<std::optional<ExecutionSpace>> m_upload_space;
   StepEdits m_flat;
   std::array<Blob, 2> m_blobs;
-  std::size_t m_turn = 0;
+  std::size_t m_turn = 0;  // of the step that was prepared last
+  std::size_t m_last = 0;  // of the last call
   std::optional<StagedEdits<ExecutionSpace>> m_edits;
   std::optional<StagedRows<ExecutionSpace>> m_rows_of;
   typename Blob::template Slot<std::int32_t> m_mask_positions;

@@ -15,6 +15,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tokkos {
 
@@ -42,12 +44,13 @@ void LogitProcessor<ExecutionSpace>::prepare_step(std::int64_t rows, const StepR
   }
   if (!uniforms.empty() || draws) check_uniforms("uniforms", uniforms, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
-  m_prepared->request_ids.clear();
-  if (m_trace_recorder != nullptr) {
-    m_prepared->request_ids.assign(requests.request_ids.begin(), requests.request_ids.end());
-  }
   m_prepared->flatten(requests, m_vocab_size, m_active_vocabulary, m_trace_recorder);
-  m_prepared->stage(m_space, requests, rows, uniforms, options);
+  std::vector<std::string> traced;  // none where nothing is traced
+  if (m_trace_recorder != nullptr) {
+    traced.assign(requests.request_ids.begin(), requests.request_ids.end());
+  }
+  m_prepared->stage(m_space, requests, rows, uniforms, options);  // only memory can be refused now
+  m_prepared->request_ids = std::move(traced);
   m_staged_bytes = m_prepared->blob().size();
 }
 
@@ -62,7 +65,12 @@ void LogitProcessor<ExecutionSpace>::process_step(const Matrix<Logit, memory_spa
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
   check_outputs(logits, outputs, static_cast<bool>(hook));
   prepare_step(rows, requests, outputs.tokens.data() != nullptr, options);
-  process_prepared(logits, outputs, hook);
+  try {
+    process_prepared(logits, outputs, hook);
+  } catch (...) {
+    m_prepared->finish();  // the caller prepared nothing: out of memory, or a hook threw
+    throw;
+  }
 }
 
 template <class ExecutionSpace>

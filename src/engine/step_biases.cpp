@@ -7,6 +7,7 @@
 
 #include "engine/requests_of_step.hpp"
 #include "engine/reserve_more.hpp"
+#include "kernels/edit_logit.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -19,7 +20,7 @@ namespace {
 constexpr float forbidding = -std::numeric_limits<float>::infinity();
 
 /// Adds up each token's biases in list order, as one float32 that is finite unless it masks; by
-/// token.
+/// token. An overflow stops just inside the range; a sum of exactly -FLT_MAX has not overflowed.
 void merge_biases(std::vector<std::pair<TokenId, float>>& biases) {
   std::stable_sort(biases.begin(), biases.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -31,8 +32,7 @@ void merge_biases(std::vector<std::pair<TokenId, float>>& biases) {
     }
     float& sum = biases[kept - 1].second;
     const bool masks = sum < -FLT_MAX || biases[i].second < -FLT_MAX;
-    sum =
-        masks ? forbidding : std::clamp(sum + biases[i].second, -0x1.fffffcp127f, 0x1.fffffcp127f);
+    sum = masks ? forbidding : saturated(sum + biases[i].second);
   }
   biases.resize(kept);
 }

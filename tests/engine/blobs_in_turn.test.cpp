@@ -66,6 +66,12 @@ class Steps {
   /// @param ends whether it gets to the end, or throws behind the kernels
   void process(bool ends = true) {
     m_prepared.finish();
+    launch();
+    if (ends) m_prepared.blob().end(m_space);
+  }
+
+  /// Gives them alone to the instance.
+  void launch() {
     m_prepared.blob().precede(m_space);
     const auto result = std::make_shared<Read>();
     m_results.push_back(result);
@@ -77,25 +83,31 @@ class Steps {
       copy_to(result->biases, edits.logit_bias);
       copy_to(result->tokens, edits.token_ids);
     });
-    if (ends) m_prepared.blob().end(m_space);
   }
 
-  /// What a call of its own between `prepare` and `process` does.
+  /// What a call of its own does, between `prepare` and `process` or without them.
   void stage_something_else() {
-    Staging<LateSpace>& blob = m_prepared.spare_blob();
-    blob.begin(m_space, 4 * Staging<LateSpace>::room<float>(1));
+    Staging<LateSpace>& blob =
+        m_prepared.begin_call(m_space, 4 * Staging<LateSpace>::room<float>(1));
     const auto slot = blob.add<float>(1);
-    blob.host(slot)[0] = -1.0f;
-    blob.upload(m_space);
-    m_space.launch("another kernel", [value = blob.on_device(slot)] { CHECK(value(0) == -1.0f); });
+    const float number = static_cast<float>(--m_calls);
+    blob.host(slot)[0] = number;
+    m_prepared.upload_call(m_space, blob);
+    m_space.launch("another kernel", [this, number, value = blob.on_device(slot)] {
+      CHECK(value(0) == number);
+      ++m_calls_that_ran;
+    });
     blob.end(m_space);
   }
+  int calls_that_ran() const { return m_calls_that_ran; }
 
   /// Whether the kernel of the i-th step that was processed ran.
   bool ran(std::size_t i) const { return !m_results[i]->temperatures.empty(); }
 
   /// The step that was prepared last will not be processed.
   void drop() { m_expected.pop_back(); }
+  /// Where the kernels of the step that was prepared last find it.
+  const void* place() const { return m_prepared.edits().biases().logit_bias.data(); }
 
   void finish_and_check() {
     m_space.fence("tokkos::test::done");
@@ -114,6 +126,7 @@ class Steps {
   PreparedStep<LateSpace> m_prepared{m_space};
   std::vector<Read> m_expected;
   std::vector<std::shared_ptr<Read>> m_results;
+  int m_calls = 0, m_calls_that_ran = 0;
 };
 
 std::ptrdiff_t count(const std::vector<std::string>& names, const std::string& name) {
@@ -182,6 +195,45 @@ TEST_CASE("a step that is dropped, or waits while another call stages, harms no 
     }
     steps.process();
     if (i % 5 == 3) steps.stage_something_else();
+  }
+  steps.finish_and_check();
+}
+
+TEST_CASE("calls without a prepared step wait for the call before the last, not for the last",
+          "[engine]") {
+  Steps steps;
+  for (int i = 0; i < 8; ++i) {
+    CAPTURE(i);
+    steps.stage_something_else();
+    CHECK(steps.calls_that_ran() == std::max(0, i - 1));
+  }
+  CHECK(count(LateSpace::uploads.lock()->names(), "copy") == 8);
+  steps.finish_and_check();
+  CHECK(steps.calls_that_ran() == 8);
+}
+
+TEST_CASE("steps are staged at two places in turn, whatever comes between", "[engine]") {
+  Steps steps;
+  std::vector<const void*> places;
+  for (std::size_t i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    steps.prepare(static_cast<int>(i), 5, 40);
+    places.push_back(steps.place());
+    if (i > 0) CHECK(places[i] != places[i - 1]);
+    if (i > 1) CHECK(places[i] == places[i - 2]);
+    if (i % 4 == 2) steps.stage_something_else();
+    i % 3 == 1 ? steps.drop() : steps.process();
+    for (std::size_t call = 0; call < i % 3; ++call) steps.stage_something_else();
+  }
+  steps.finish_and_check();
+}
+
+TEST_CASE("a step that a graph replays keeps its blob, though it is never processed", "[engine]") {
+  Steps steps;
+  for (int i = 0; i < 9; ++i) {
+    steps.prepare(i, 5, 40);
+    steps.launch();  // what a replay does: neither finish nor end
+    if (i % 4 == 3) steps.stage_something_else();
   }
   steps.finish_and_check();
 }

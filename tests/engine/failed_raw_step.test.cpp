@@ -15,6 +15,7 @@
 #include "backends.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
+#include "request/error_of.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -83,6 +84,24 @@ TEMPLATE_LIST_TEST_CASE("a raw step that finds no memory launches nothing and st
   CHECK(logits.values() == expected_logits.values());
   CHECK(tokens.values() == expected_tokens.values());
   CHECK(logprobs.values() == expected_logprobs.values());
+}
+
+TEMPLATE_LIST_TEST_CASE("a step at once that finds no memory is not prepared by that", "[engine]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  OwnedStep step;
+  step.add({.logit_bias = {{3, 2.0}}}, TokenHistory({1, 2}));
+  const Guarded<float, MemorySpace> logits(1, 100, 0, {}), logprobs(1);
+  const Guarded<std::int32_t, MemorySpace> tokens(1);
+  StepOutputs<MemorySpace> outputs;
+  outputs.tokens = tokens.vector();
+  outputs.raw_logprobs = logprobs.vector();
+  LogitProcessor<TestType> processor(TestType(), 1, 100);
+  {
+    const NoRoomForRawLogits none;
+    CHECK_THROWS_AS(processor.process(logits.matrix(), step.requests(), outputs), std::bad_alloc);
+  }
+  CHECK(error_of([&] { processor.process(logits.matrix(), outputs); }).field == "prepare");
 }
 
 }  // namespace tokkos::test

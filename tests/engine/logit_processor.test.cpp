@@ -7,6 +7,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -251,6 +252,26 @@ TEMPLATE_LIST_TEST_CASE("biases of one token that overflow together do not forbi
   processor.inplace_update_logits(logits.matrix(), step.requests());
   Kokkos::fence("tokkos::test::biases");
   CHECK(logits.values() == std::vector<float>{-0x1.fffffcp127f, 0x1.fffffcp127f});
+}
+
+TEMPLATE_LIST_TEST_CASE("biases of one token that come to the end of the range are one such bias",
+                        "[engine]", ExecutionSpaces) {
+  constexpr double end = FLT_MAX;
+  OwnedStep step;
+  GenerationConfig config{.temperature = 0.0f};
+  config.logit_bias = {{0, -end}, {1, -end}, {1, 0.0}, {2, -end / 2}, {2, -end / 2},  {3, -end},
+                       {3, -end}, {4, end},  {5, end}, {5, 0.0},      {6, -INFINITY}, {6, end}};
+  step.add(config);
+  const std::vector<float> values(7, 1.0f);
+  Guarded<float, MemoryOf<TestType>> logits(1, 7, 0, values), probabilities(1, 7, 0, {});
+  LogitProcessor<TestType> processor(TestType(), 1, 7);
+  processor.inplace_update_logits(logits.matrix(), step.requests());
+  processor.compute_probs_from_logits(logits.matrix(), step.requests(), probabilities.matrix());
+  Kokkos::fence("tokkos::test::biases");
+  // What is exactly -FLT_MAX is forbidden, however it came about; what overflowed is allowed.
+  CHECK(logits.values() == std::vector<float>{-FLT_MAX, -FLT_MAX, -FLT_MAX, -0x1.fffffcp127f,
+                                              FLT_MAX, FLT_MAX, -INFINITY});
+  CHECK(probabilities.values() == std::vector<float>{0, 0, 0, 0, 0.5f, 0.5f, 0});
 }
 
 }  // namespace tokkos::test

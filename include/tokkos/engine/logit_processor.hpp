@@ -31,8 +31,11 @@ class RawStep;
 /// Mirrors MLC-LLM's class of the same name (the seed of this library). Calls are asynchronous.
 /// Each validates everything before it writes anything, stages its arrays in one blob, uploads that
 /// once and launches on the execution space instance that it was made with; host backends copy
-/// nothing. Histories and matchers come back as they were, also when something throws. One object
-/// is for one thread at a time; two objects are independent.
+/// nothing. Two blobs take turns: a call waits for the kernels of the call before the last, if they
+/// still run. (`prepare` takes them strictly in turn, whatever came between, because a graph reads
+/// the blob of its step; and while a step is prepared, the seed's calls have one blob for both.)
+/// Histories and matchers come back as they were, also when something throws. One object is for one
+/// thread at a time; two objects are independent.
 template <class ExecutionSpace>
 class LogitProcessor {
  public:
@@ -81,8 +84,11 @@ class LogitProcessor {
   /// same bits as the two calls above and Sampler::sample_from_logits. The mask is applied while
   /// reading and stored only on request. Raw log-probabilities cost one more read of the logits,
   /// before the edits, and the logits that are edited are kept; no copy is made of a row.
+  /// A step that is prepared meanwhile is dropped by one that is processed here, and stays prepared
+  /// where this one is refused.
   /// @param logits [n, V], n <= max_num_token, rows may be padded; edited in place
-  /// @throws Error before anything is written; what a VocabularyMask throws passes on
+  /// @throws Error before anything is written; what a VocabularyMask or an EditHook throws passes
+  /// on, also before anything is written. Where memory runs out nothing is prepared afterwards
   template <LogitType Logit, class... P>
   void process(const Kokkos::View<Logit**, P...>& logits, const StepRequests& requests,
                const StepOutputs<memory_space>& outputs, const StepOptions& options = {},
@@ -92,9 +98,10 @@ class LogitProcessor {
 
   /// The first half of `process`, for as long as the model still computes the logits: validates and
   /// flattens the requests and starts their one upload on an execution space instance of its own.
-  /// The requests may go when it returns. A step that was prepared and not processed
-  /// is dropped, also when this one is refused.
-  /// Two blobs take turns: it waits for the kernels of the step before the last, if they still run.
+  /// The requests may go when it returns. A step that was prepared and not processed is dropped,
+  /// also where this one is refused: the next process without requests must not take it for this
+  /// one. Its blob is kept for the kernels of a graph that may have been replayed instead: the
+  /// prepare after the next waits for all that the instance was given.
   /// Where a step needs more room than any before it, both blobs grow, so that it waits for all
   /// kernels, and nothing is allocated after the first step of a shape.
   /// It stages a uniform for every row: without `options.uniforms` each request has a history, and

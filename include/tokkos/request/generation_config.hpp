@@ -35,7 +35,9 @@ struct GenerationConfig {
   /// Divides a positive logit of a token generated before, multiplies a negative one; finite, > 0.
   float repetition_penalty = 1.0f;
   /// (token, bias) pairs: finite as float32, or -infinity to forbid the token. A token that stands
-  /// there twice gets both biases, added in this order.
+  /// there twice gets both biases, added up in float32 in this order. A sum that overflows, of
+  /// biases or with the logit, stops just inside the range, and the token stays allowed; a logit
+  /// that comes to exactly -FLT_MAX has not overflowed and is forbidden, as by a bias of -FLT_MAX.
   std::vector<std::pair<TokenId, double>> logit_bias = {};
   /// The only tokens that may come, as mask bits of the request's rows; empty: every token may.
   std::vector<TokenId> allowed_token_ids = {};
