@@ -43,10 +43,9 @@ class Ascending : public tokkos::VocabularyMask {
 /// What a request has behind it where a row is computed: its last token decides here.
 using Contexts = std::vector<tokkos::TokenId>;
 
-/// The model: owns the logits, prefers 3 t + 1 after t, and less so t + 1. Launches and returns.
+/// A fake of the model: owns the logits, prefers 3 t + 1 after t, and less so t + 1.
 class Model {
  public:
-  explicit Model(const Space& space) : m_space(space) {}
   void* forward(const Contexts& last) const {
     const auto staged = Kokkos::create_mirror_view(m_memory);
     for (std::size_t row = 0; row < last.size(); ++row) {
@@ -55,12 +54,11 @@ class Model {
         staged(row, v) = tokkos::bfloat16::narrow(first ? 8.0f : second ? 4.0f : -0.125f * v);
       }
     }
-    Kokkos::deep_copy(m_space, m_memory, staged);
+    Kokkos::deep_copy(m_memory, staged);
     return m_memory.data();
   }
 
  private:
-  Space m_space;
   Kokkos::View<tokkos::bfloat16**, Kokkos::LayoutRight, Space> m_memory{"model", max_rows,
                                                                         row_stride};
 };
@@ -111,9 +109,9 @@ void one_token_each(Stage& stage, const Model& model, Batch& batch) {
   const std::size_t n = batch.ids.size();
   Contexts last;
   for (const tokkos::TokenHistory& history : batch.histories) last.push_back(last_token(history));
-  void* const pointer = model.forward(last);  // launched,
-  stage.processor.prepare(static_cast<std::int64_t>(n),
-                          batch.step());  // meanwhile: flatten, upload
+  void* const pointer = model.forward(last);
+  // While a model on a GPU still computes: validates, flattens, uploads.
+  stage.processor.prepare(static_cast<std::int64_t>(n), batch.step());
   const auto tokens = Kokkos::subview(stage.tokens, std::pair(std::size_t{0}, n));
   const auto status = Kokkos::subview(stage.status, std::pair(std::size_t{0}, n));
   Kokkos::deep_copy(stage.space, status, 0);  // bits are ORed into it
@@ -201,7 +199,7 @@ int main(int argc, char* argv[]) {
   constexpr std::size_t length = 6;
   const Space space;
   Stage stage(space);
-  const Model model(space);
+  const Model model;
 
   Batch plain;
   for (std::size_t k = 0; k < length; ++k) one_token_each(stage, model, plain);
