@@ -18,10 +18,12 @@ int main() {
   // as xgrammar and SGLang keep them (first child, next sibling, -1 for none; int32 or int64); an
   // engine that keeps parents writes DraftTree{.token_ids = {3, 5, 6}, .parents = {-1, 0, -1}}.
   constexpr int nodes = 4;
+  // begin tree
   const std::array<std::int64_t, nodes> tokens{7, 3, 5, 6};
   const std::array<std::int64_t, nodes> first_child{1, 2, -1, -1}, next_sibling{-1, 3, -1, -1};
   const tokkos::DraftTree tree =
       tokkos::draft_tree_of_links(tokens, first_child, next_sibling, vocabulary);
+  // end tree
 
   const Kokkos::View<float**, Kokkos::LayoutRight, Space> model("model", nodes, vocabulary);
   const auto model_host = Kokkos::create_mirror_view(model);

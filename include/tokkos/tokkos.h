@@ -41,6 +41,7 @@ extern "C" {
 
 /* ---- status and errors ---- */
 
+/* What a call came to. */
 typedef enum tokkos_status {
   TOKKOS_OK = 0,
   TOKKOS_ERROR_INVALID_ARGUMENT = 1, /* the error names field, index, value and what is expected */
@@ -66,9 +67,10 @@ typedef struct tokkos_error {
   const char* value;    /* the bad value as text */
   const char* expected; /* the values that are accepted */
   int64_t index;        /* of the bad element, -1 if the field is no array */
-  int32_t status;
+  int32_t status;       /* tokkos_status of the failure */
   int32_t reserved;
 } tokkos_error;
+/* Fills in the parts of this thread's latest failure. */
 TOKKOS_API tokkos_status tokkos_last_error_parts(tokkos_error* error);
 
 /* ---- version, Kokkos ---- */
@@ -98,6 +100,7 @@ enum {
 
 typedef struct tokkos_context tokkos_context;
 
+/* Backend, stream and device of a context. */
 typedef struct tokkos_context_options {
   size_t size;
   void* stream;       /* with has_stream: a cudaStream_t or hipStream_t (null is the default one) */
@@ -115,6 +118,7 @@ TOKKOS_API tokkos_status tokkos_context_destroy(tokkos_context* context);
 /* Waits for all that was launched on the context's stream. Host backends are done when they return.
  */
 TOKKOS_API tokkos_status tokkos_context_fence(tokkos_context* context);
+/* The backend that the context works on. */
 TOKKOS_API tokkos_status tokkos_context_backend(const tokkos_context* context, int32_t* backend);
 
 /* ---- arrays ---- */
@@ -132,8 +136,8 @@ enum { TOKKOS_ARRAY_READ_ONLY = 1 };
 /* Memory of the caller's, on the context's device: [shape[0]] or [shape[0], shape[1]]. The elements
  * of a row lie side by side; rows may be padded. */
 typedef struct tokkos_array {
-  void* data;
-  int64_t shape[2];
+  void* data;         /* its first element */
+  int64_t shape[2];   /* rows and columns, or the number of elements */
   int64_t strides[2]; /* in elements; 0: without gaps */
   int32_t type;       /* TOKKOS_FLOAT32, ... */
   int32_t ndim;       /* 1 or 2 */
@@ -194,12 +198,14 @@ typedef struct tokkos_history tokkos_history;
 TOKKOS_API tokkos_status tokkos_history_create(const int32_t* prompt, size_t prompt_count,
                                                tokkos_history** history);
 TOKKOS_API tokkos_status tokkos_history_destroy(tokkos_history* history);
+/* Appends a generated token. */
 TOKKOS_API tokkos_status tokkos_history_commit(tokkos_history* history, int32_t token);
 /* Takes back the last `count` generated tokens. */
 TOKKOS_API tokkos_status tokkos_history_rollback(tokkos_history* history, size_t count);
 /* The tokens live until the history changes. */
 TOKKOS_API tokkos_status tokkos_history_prompt(const tokkos_history* history,
                                                const int32_t** tokens, size_t* count);
+/* The tokens that were generated; they live until the history changes. */
 TOKKOS_API tokkos_status tokkos_history_generated(const tokkos_history* history,
                                                   const int32_t** tokens, size_t* count);
 /* How often the token was generated. */
@@ -210,6 +216,7 @@ TOKKOS_API tokkos_status tokkos_history_count(const tokkos_history* history, int
  * throw C++ exceptions where they are C++: that is a failure too. After one the mask stands where
  * it stood (as far as its rollback works), and nothing was written. */
 typedef struct tokkos_mask tokkos_mask;
+/* What a grammar can do. */
 typedef struct tokkos_mask_callbacks {
   size_t size;
   void* user; /* first argument of each */
@@ -232,6 +239,7 @@ TOKKOS_API tokkos_status tokkos_mask_create(const tokkos_mask_callbacks* callbac
 TOKKOS_API tokkos_status tokkos_mask_destroy(tokkos_mask* mask);
 /* Has the mask accept a generated token; TOKKOS_ERROR_INVALID_ARGUMENT if it refuses it. */
 TOKKOS_API tokkos_status tokkos_mask_accept(tokkos_mask* mask, int32_t token);
+/* Has the mask take back the last `count` accepted tokens. */
 TOKKOS_API tokkos_status tokkos_mask_rollback(tokkos_mask* mask, int32_t count);
 
 /* Commits tokens to a history and its mask (may be null): all of them to both, or none. */
@@ -240,14 +248,16 @@ TOKKOS_API tokkos_status tokkos_commit(tokkos_history* history, tokkos_mask* mas
 
 /* ---- a step: what its requests want ---- */
 
+/* What is added to the logit of a token. */
 typedef struct tokkos_token_bias {
-  double bias; /* finite as float32, or -infinity to forbid the token */
-  int32_t token;
+  double bias;   /* finite as float32, or -infinity to forbid the token */
+  int32_t token; /* whose logit it is */
   int32_t reserved;
 } tokkos_token_bias;
 
+/* Some tokens. */
 typedef struct tokkos_token_list {
-  const int32_t* tokens;
+  const int32_t* tokens; /* [count] */
   size_t count;
 } tokkos_token_list;
 
@@ -273,13 +283,13 @@ typedef struct tokkos_generation_config {
   int32_t min_tokens;           /* end_token_ids may not come before as many were generated. 0 */
   int32_t no_repeat_ngram_size; /* 0: off */
   int32_t reserved;
-  const tokkos_token_bias* logit_bias;
+  const tokkos_token_bias* logit_bias; /* added in this order */
   size_t logit_bias_count;
   const int32_t* allowed_token_ids; /* the only tokens that may come; none: every token may */
   size_t allowed_token_count;
-  const int32_t* banned_token_ids;
+  const int32_t* banned_token_ids; /* tokens that never come */
   size_t banned_token_count;
-  const int32_t* end_token_ids;
+  const int32_t* end_token_ids; /* see min_tokens */
   size_t end_token_count;
   const tokkos_token_list* bad_words; /* sequences that may not come */
   size_t bad_word_count;
@@ -307,8 +317,8 @@ TOKKOS_API void tokkos_tree_links_init(tokkos_tree_links* links, size_t size);
 /* Draft tokens; parents[i] is the node that node i follows, -1: the last committed token. */
 typedef struct tokkos_draft_tree {
   size_t size;
-  const int32_t* token_ids;
-  const int32_t* parents;
+  const int32_t* token_ids; /* [count] */
+  const int32_t* parents;   /* [count] */
   size_t count;
   const int32_t* trial_order; /* [count] every node once, in the order in which siblings are tried;
                                  null: in that of their numbers */
@@ -317,6 +327,7 @@ typedef struct tokkos_draft_tree {
 } tokkos_draft_tree;
 TOKKOS_API void tokkos_draft_tree_init(tokkos_draft_tree* tree, size_t size);
 
+/* One request of a step: what it wants, and what it has behind it. */
 typedef struct tokkos_request {
   size_t size;
   const tokkos_generation_config* config; /* null: defaults */
@@ -332,6 +343,7 @@ TOKKOS_API void tokkos_request_init(tokkos_request* request, size_t size);
 
 /* One row while its edits are made; valid during the callback. */
 typedef struct tokkos_row_edits tokkos_row_edits;
+/* Which row that is, and what stands before it. */
 typedef struct tokkos_row_place {
   size_t size;
   size_t request;           /* number of the request */
@@ -340,12 +352,13 @@ typedef struct tokkos_row_place {
   size_t prompt_count;      /* prompt, generated, */
   const int32_t* generated; /* and the path to its draft node */
   size_t generated_count;
-  const int32_t* drafts;
+  const int32_t* drafts; /* see above */
   size_t draft_count;
   int32_t draft_node; /* -1: behind the last committed token */
   int32_t reserved;
 } tokkos_row_place;
 TOKKOS_API void tokkos_row_place_init(tokkos_row_place* place, size_t size);
+/* Fills in which row it is. */
 TOKKOS_API tokkos_status tokkos_row_edits_place(const tokkos_row_edits* edits,
                                                 tokkos_row_place* place);
 /* Adds to the token's logit, after logit_bias and before penalties and mask; -infinity forbids it.
@@ -361,7 +374,7 @@ typedef struct tokkos_step {
   /* Edits of the caller's, called on the host for every row in order before anything is written.
    * 0: done, else failure. Null: none. */
   int32_t (*edit_hook)(void* user, tokkos_row_edits* edits);
-  void* edit_hook_user;
+  void* edit_hook_user; /* first argument of edit_hook */
 } tokkos_step;
 TOKKOS_API void tokkos_step_init(tokkos_step* step, size_t size);
 
@@ -402,7 +415,7 @@ typedef struct tokkos_logit_hook {
    * @param logits edited, not yet masked; may be changed in place
    * 0: done, else failure: the logits are edited then, and the step is not prepared any more. */
   int32_t (*call)(void* user, void* stream, const tokkos_array* logits);
-  void* user;
+  void* user; /* first argument of call */
 } tokkos_logit_hook;
 TOKKOS_API void tokkos_logit_hook_init(tokkos_logit_hook* hook, size_t size);
 
@@ -424,6 +437,7 @@ TOKKOS_API tokkos_status tokkos_row_status_names(int32_t row_status, char* text,
 
 /* ---- processing: from logits to probabilities and tokens ---- */
 
+/* From logits to probabilities and tokens: tokkos::LogitProcessor. */
 typedef struct tokkos_processor tokkos_processor;
 /* Sizes of processors, samplers and verifiers. */
 typedef struct tokkos_limits {
@@ -455,6 +469,7 @@ TOKKOS_API tokkos_status tokkos_processor_process(tokkos_processor* processor,
 TOKKOS_API tokkos_status tokkos_processor_prepare(tokkos_processor* processor, int64_t rows,
                                                   const tokkos_step* step,
                                                   const tokkos_step_options* options);
+/* The second half. */
 TOKKOS_API tokkos_status tokkos_processor_process_prepared(tokkos_processor* processor,
                                                            const tokkos_array* logits,
                                                            const tokkos_step_outputs* outputs,
@@ -465,6 +480,7 @@ TOKKOS_API tokkos_status tokkos_processor_update_logits(tokkos_processor* proces
                                                         const tokkos_array* logits,
                                                         const tokkos_step* step,
                                                         const tokkos_array* row_status);
+/* The second of the two. @param row_status may be null */
 TOKKOS_API tokkos_status tokkos_processor_compute_probabilities(tokkos_processor* processor,
                                                                 const tokkos_array* logits,
                                                                 const tokkos_step* step,
@@ -473,6 +489,7 @@ TOKKOS_API tokkos_status tokkos_processor_compute_probabilities(tokkos_processor
 
 /* ---- sampling ---- */
 
+/* Draws tokens: tokkos::Sampler. */
 typedef struct tokkos_sampler tokkos_sampler;
 TOKKOS_API tokkos_status tokkos_sampler_create(const tokkos_context* context,
                                                const tokkos_limits* limits,
@@ -494,6 +511,7 @@ TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* un
 
 /* ---- verification of draft trees ---- */
 
+/* Verifies draft trees: tokkos::DraftVerifier. */
 typedef struct tokkos_verifier tokkos_verifier;
 /* @param limits max_rows is the most nodes of a call, roots included; active_vocabulary is 0 or V
  */
@@ -502,6 +520,7 @@ TOKKOS_API tokkos_status tokkos_verifier_create(const tokkos_context* context,
                                                 tokkos_verifier** verifier);
 TOKKOS_API tokkos_status tokkos_verifier_destroy(tokkos_verifier* verifier);
 
+/* What draft tokens were drawn from, and the uniforms. */
 typedef struct tokkos_verify_options {
   size_t size;
   const tokkos_array* draft_probs; /* [m, V] float32 what tokens were drawn from; null: chosen */
@@ -522,6 +541,7 @@ typedef struct tokkos_verified tokkos_verified;
 TOKKOS_API tokkos_status tokkos_verified_create(tokkos_verified** verified);
 TOKKOS_API tokkos_status tokkos_verified_destroy(tokkos_verified* verified);
 
+/* What verification says about one request. */
 typedef struct tokkos_verified_draft {
   size_t size;
   const int32_t* accepted_nodes; /* from the first after the committed tokens on */
@@ -532,6 +552,7 @@ typedef struct tokkos_verified_draft {
   int32_t status;      /* TOKKOS_ROW_* bits of the tree */
 } tokkos_verified_draft;
 TOKKOS_API void tokkos_verified_draft_init(tokkos_verified_draft* draft, size_t size);
+/* Of how many requests it speaks. */
 TOKKOS_API tokkos_status tokkos_verified_count(const tokkos_verified* verified, size_t* count);
 /* Its arrays live until `verified` is filled again or destroyed. */
 TOKKOS_API tokkos_status tokkos_verified_get(const tokkos_verified* verified, size_t request,
@@ -561,14 +582,16 @@ TOKKOS_API tokkos_status tokkos_verify_uniforms(const tokkos_step* step, float* 
  * arrays live until its next call. */
 typedef struct tokkos_acceptance {
   size_t size;
-  const int64_t* tried;
-  const int64_t* accepted;
+  const int64_t* tried;    /* [depth_count] */
+  const int64_t* accepted; /* [depth_count] */
   size_t depth_count;
-  int64_t trees;
+  int64_t trees; /* verified */
 } tokkos_acceptance;
 TOKKOS_API void tokkos_acceptance_init(tokkos_acceptance* acceptance, size_t size);
+/* Fills in the counts. */
 TOKKOS_API tokkos_status tokkos_verifier_acceptance(const tokkos_verifier* verifier,
                                                     tokkos_acceptance* acceptance);
+/* Begins to count anew. */
 TOKKOS_API tokkos_status tokkos_verifier_reset_acceptance(tokkos_verifier* verifier);
 
 /* The seed's rule with the seed's arrays, all on the device: tokkos::batch_spec_verify.
@@ -588,6 +611,7 @@ typedef struct tokkos_seed_rule {
   int64_t nodes_per_tree;          /* > 0: tree b owns the nodes [b n, (b + 1) n); else 0 */
 } tokkos_seed_rule;
 TOKKOS_API void tokkos_seed_rule_init(tokkos_seed_rule* arrays, size_t size);
+/* Verifies by the seed's rule. */
 TOKKOS_API tokkos_status tokkos_verify_seed_rule(tokkos_context* context,
                                                  const tokkos_seed_rule* arrays);
 

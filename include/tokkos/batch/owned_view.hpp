@@ -30,10 +30,13 @@ template <class View>
 class OwnedView {
  public:
   OwnedView() = default;
+  /// Moves; what is left owns nothing.
   OwnedView(OwnedView&&) noexcept = default;
+  /// Moves; what it owned is freed.
   OwnedView& operator=(OwnedView&&) noexcept = default;
   OwnedView(const OwnedView&) = delete;  // two owners would write to one memory
   OwnedView& operator=(const OwnedView&) = delete;
+  /// Owns `view` from now on.
   explicit OwnedView(View view) : m_held(std::make_shared<Held>(std::move(view))) {
     detail::release_at_finalize(m_held);
   }

@@ -40,11 +40,12 @@ struct RowCuts {
 
 /// One row's cut.
 struct RowCut {
-  float logit = -__builtin_huge_valf();
-  std::int32_t token = -1;
-  std::int64_t mass = 0;
-  std::int32_t count = 0;
+  float logit = -__builtin_huge_valf();  ///< see RowCuts
+  std::int32_t token = -1;               ///< see RowCuts
+  std::int64_t mass = 0;                 ///< see RowCuts
+  std::int32_t count = 0;                ///< see RowCuts
 
+  /// The cut of row `row`.
   template <class MemorySpace>
   KOKKOS_FUNCTION static RowCut of(const RowCuts<MemorySpace>& cuts, std::int64_t row) {
     return {cuts.logit(row), cuts.token(row), cuts.mass(row), cuts.count(row)};

@@ -13,6 +13,7 @@ namespace tokkos {
 /// before anything is written. what() reads "field[index] is value, expected what was expected".
 class Error : public std::runtime_error {
  public:
+  /// Parameters as the members of these names.
   Error(std::string field, std::optional<std::int64_t> index, std::string value,
         std::string expected);
 
@@ -34,8 +35,11 @@ class Error : public std::runtime_error {
 
 /// Text of a number as it appears in an Error: the shortest that reads back to the same value.
 std::string to_text(double value);
+/// See above.
 std::string to_text(float value);
+/// See above.
 std::string to_text(std::int64_t value);
+/// See above.
 inline std::string to_text(std::int32_t value) {
   return to_text(std::int64_t{value});
 }

@@ -40,6 +40,7 @@ constexpr const char* penalty_policy_name(PenaltyPolicy policy) {
   return nullptr;
 }
 
+/// All policies, in the order of their numbers.
 inline constexpr PenaltyPolicy penalty_policies[] = {PenaltyPolicy::seed, PenaltyPolicy::openai,
                                                      PenaltyPolicy::hugging_face,
                                                      PenaltyPolicy::llama_cpp};

@@ -10,6 +10,7 @@ namespace tokkos {
 /// Bits of a row's (or a draft tree's) status word: what only the data on the device shows. Kernels
 /// OR their bits into the word; whoever owns it clears it between steps.
 struct RowStatus {
+  /// The bits.
   enum Bit : std::int32_t {
     ok = 0,
     nan_logit = 1,          ///< an allowed logit is NaN

@@ -13,9 +13,9 @@ namespace tokkos {
 /// How many draft nodes were tried, and how many of these accepted, at each depth; index 0 is depth
 /// 1, the children of the last committed token. A node is tried if the walk of its tree came to it.
 struct AcceptanceStatistics {
-  std::vector<std::int64_t> tried;
-  std::vector<std::int64_t> accepted;
-  std::int64_t trees = 0;
+  std::vector<std::int64_t> tried;     ///< [depths]
+  std::vector<std::int64_t> accepted;  ///< [depths]
+  std::int64_t trees = 0;              ///< verified
 
   /// Adds one tree whose walk accepted the nodes of `path`, from the root down; `complete` is false
   /// if bad data ended it, and then what it tried after them is not counted. O(nodes).

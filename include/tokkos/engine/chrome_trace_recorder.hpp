@@ -30,6 +30,7 @@ namespace tokkos {
 /// same name. Stages without request ids have a track of their own.
 class ChromeTraceRecorder final : public EventTraceRecorder {
  public:
+  /// 64 MiB.
   static constexpr std::size_t default_max_bytes = std::size_t{64} << 20;
 
   /// @param max_bytes of stages and names to keep; by default room for two million stages, counting
@@ -37,7 +38,9 @@ class ChromeTraceRecorder final : public EventTraceRecorder {
   /// begin and end, and counted; what was kept stays.
   explicit ChromeTraceRecorder(std::size_t max_bytes = default_max_bytes);
 
+  /// Records the begin of a stage.
   void begin(std::string_view event, std::span<const std::string> request_ids) override;
+  /// Records its end.
   void end(std::string_view event, std::span<const std::string> request_ids) override;
 
   /// Writes all that was kept, stages that are still open as if they ended now: begin and end

@@ -50,6 +50,7 @@ struct DraftProbabilities {
 template <class ExecutionSpace>
 class DraftVerifier {
  public:
+  /// Where the Views of a call lie.
   using memory_space = MemoryOf<ExecutionSpace>;
 
   /// @param max_num_node most nodes of one call, one root per request included
@@ -104,10 +105,14 @@ class DraftVerifier {
 
   /// What was tried and accepted at each depth since it was made or reset.
   const AcceptanceStatistics& statistics() const { return m_statistics; }
+  /// Begins to count anew.
   void reset_statistics() { m_statistics = {}; }
 
+  /// Most nodes of one call.
   std::int64_t max_num_node() const { return m_max_num_node; }
+  /// V.
   std::int64_t vocab_size() const { return m_vocab_size; }
+  /// Bytes that the last call staged.
   std::size_t staged_bytes() const { return m_staging.size(); }
 
  private:

@@ -32,7 +32,9 @@ class EventTraceRecorder {
  public:
   virtual ~EventTraceRecorder() = default;
 
+  /// A stage of these requests begins.
   virtual void begin(std::string_view event, std::span<const std::string> request_ids) = 0;
+  /// It ends.
   virtual void end(std::string_view event, std::span<const std::string> request_ids) = 0;
 };
 
@@ -40,6 +42,9 @@ class EventTraceRecorder {
 /// Also a Kokkos profiling region "tokkos::<event>", where a Kokkos tool is loaded.
 class TracedStage {
  public:
+  /// Begins the stage.
+  /// @param event without the prefix tokkos::; not copied
+  /// @param request_ids not copied; may be empty
   TracedStage(EventTraceRecorder* recorder, const char* event,
               std::span<const std::string> request_ids);
   ~TracedStage();

@@ -39,6 +39,7 @@ class RawStep;
 template <class ExecutionSpace>
 class LogitProcessor {
  public:
+  /// Where the Views of a call lie.
   using memory_space = MemoryOf<ExecutionSpace>;
 
   /// @param max_num_token most rows of one call
@@ -51,7 +52,9 @@ class LogitProcessor {
                  std::optional<std::int64_t> active_vocabulary = std::nullopt,
                  EventTraceRecorder* trace_recorder = nullptr);
   ~LogitProcessor();
+  /// Moves; what is left may be destroyed or assigned to.
   LogitProcessor(LogitProcessor&&) noexcept;
+  /// Moves; what is left may be destroyed or assigned to.
   LogitProcessor& operator=(LogitProcessor&&) noexcept;
 
   /// Applies logit bias, penalties and masks to the logits, in this order.
@@ -121,9 +124,13 @@ class LogitProcessor {
     process_prepared<Logit>(rows_of<memory_space>(logits), outputs, hook);
   }
 
+  /// Most rows of one call.
   std::int64_t max_num_token() const { return m_max_num_token; }
+  /// V.
   std::int64_t vocab_size() const { return m_vocab_size; }
+  /// How many tokens exist.
   std::int64_t active_vocabulary() const { return m_active_vocabulary; }
+  /// The instance that it was made with, on which it launches.
   const ExecutionSpace& execution_space() const { return m_space; }
 
   /// Bytes that the last call staged (and uploaded, where the device has memory of its own).

@@ -14,7 +14,9 @@ class Ordering {
  public:
   Ordering() = default;
   ~Ordering();
+  /// Moves; what is left orders nothing.
   Ordering(Ordering&& other) noexcept : m_event(std::exchange(other.m_event, nullptr)) {}
+  /// Moves; what is left orders nothing.
   Ordering& operator=(Ordering&& other) noexcept {
     std::swap(m_event, other.m_event);
     return *this;

@@ -38,6 +38,7 @@ std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows
 template <class ExecutionSpace>
 class Sampler {
  public:
+  /// Where the Views of a call lie.
   using memory_space = MemoryOf<ExecutionSpace>;
 
   /// Parameters as of LogitProcessor.

@@ -45,20 +45,24 @@ inline constexpr bool needs_upload =
 template <class ExecutionSpace>
 class Staging {
  public:
+  /// Where the arrays of the device lie.
   using memory_space = MemoryOf<ExecutionSpace>;
+  /// Whether the mirror and the device are different memories.
   static constexpr bool needs_copy = needs_upload<ExecutionSpace>;
 #if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
+  /// Where the mirror lies: pinned where that can be had.
   using mirror_space =
       std::conditional_t<needs_copy, Kokkos::SharedHostPinnedSpace, Kokkos::HostSpace>;
 #else
+  /// Where the mirror lies: pinned where that can be had.
   using mirror_space = Kokkos::HostSpace;
 #endif
 
   /// Place of an array in the blob.
   template <class T>
   struct Slot {
-    std::size_t offset = 0;
-    std::size_t count = 0;
+    std::size_t offset = 0;  ///< in bytes
+    std::size_t count = 0;   ///< of elements
   };
 
   /// Fills this blob through the mirror of `other` from now on. Before anything is staged.
@@ -86,6 +90,7 @@ class Staging {
     return (count * sizeof(T) + alignment - 1) / alignment * alignment;
   }
 
+  /// The slot's elements in the mirror.
   template <class T>
   std::span<T> host(Slot<T> slot) const {
     return {reinterpret_cast<T*>(host_bytes() + slot.offset), slot.count};
@@ -108,6 +113,7 @@ class Staging {
     download(space, slot.offset, slot.count * sizeof(T));
   }
 
+  /// The slot's elements on the device.
   template <class T>
   Vector<T, memory_space> on_device(Slot<T> slot) const {
     if (slot.count == 0) return {};

@@ -19,7 +19,7 @@ namespace tokkos {
 /// The bias of a token that is penalized, too.
 struct PenaltyBias {
   std::size_t place;  ///< of the penalty
-  float bias;
+  float bias;         ///< is added to its logit
 };
 
 /// The edits of a step as the flat arrays of the kernels, on the host: what LogitProcessor stages.
@@ -28,26 +28,26 @@ struct PenaltyBias {
 struct StepEdits {
   // LogitBiasEdits: a token that a request biases twice stands here once, with the sum; one that is
   // penalized in its row stands below instead. Banned tokens have the bias -infinity.
-  std::vector<std::size_t> bias_ends;  // [rows]: where the biases of each row end
-  std::vector<TokenId> bias_tokens;
-  std::vector<float> biases;
+  std::vector<std::size_t> bias_ends;  ///< [rows]: where the biases of each row end
+  std::vector<TokenId> bias_tokens;    ///< row after row
+  std::vector<float> biases;           ///< [bias_tokens]
 
   // PenaltyEdits: the counts of a row are those of its history and of its draft path, as far as its
   // policy counts them.
-  std::vector<std::int32_t> penalty_rows;  // seq_ids
-  std::vector<std::size_t> penalty_ends;   // [penalty_rows]: where the penalties of each end
-  std::vector<TokenId> penalty_tokens;
-  std::vector<std::int32_t> penalty_counts;
-  std::vector<PenaltyBias> penalty_biases;     // of the tokens that have one too, by place
-  std::vector<float> penalties;                // [penalty_rows, 3]
-  std::vector<std::int32_t> penalty_policies;  // [penalty_rows]
+  std::vector<std::int32_t> penalty_rows;      ///< seq_ids
+  std::vector<std::size_t> penalty_ends;       ///< [penalty_rows]: where the penalties of each end
+  std::vector<TokenId> penalty_tokens;         ///< row after row
+  std::vector<std::int32_t> penalty_counts;    ///< [penalty_tokens]
+  std::vector<PenaltyBias> penalty_biases;     ///< of the tokens that have one too, by place
+  std::vector<float> penalties;                ///< [penalty_rows, 3]
+  std::vector<std::int32_t> penalty_policies;  ///< [penalty_rows]
 
   // apply_bitmask_inplace: words of the masked rows only, and of a request's rows behind the same
   // tokens once.
-  std::vector<std::int32_t> mask_rows;
-  std::vector<std::int32_t> mask_positions;  // [mask_rows]: where the words of each lie
-  std::vector<std::int32_t> mask_words;      // [masks, words_per_row]
-  std::size_t words_per_row = 0;
+  std::vector<std::int32_t> mask_rows;       ///< rows of the logits that have a mask
+  std::vector<std::int32_t> mask_positions;  ///< [mask_rows]: where the words of each lie
+  std::vector<std::int32_t> mask_words;      ///< [masks, words_per_row]
+  std::size_t words_per_row = 0;             ///< ceil(active vocabulary / 32)
 
   /// Flattens a step that was validated: the penalties of all rows, then their biases, then their
   /// masks, each of them a stage of the trace. Histories are only read; every matcher is rolled

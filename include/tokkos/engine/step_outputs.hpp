@@ -30,6 +30,7 @@ struct StepOutputs {
   /// [n, N], both or none: the N <= 128 most likely tokens after edits, temperature and truncation,
   /// largest logit first, and their log-probabilities; -1 and -inf where there are fewer.
   Matrix<TokenId, MemorySpace> top_tokens = {};
+  /// [n, N]: see top_tokens.
   Matrix<float, MemorySpace> top_logprobs = {};
   /// [n]: log-probability of the token drawn in the model's own distribution: before edits and
   /// mask, at temperature 1, not truncated. Needs `tokens`, and a step without a LogitHook.
@@ -39,6 +40,7 @@ struct StepOutputs {
   /// these are -1 and -inf, and raw_logprobs too; row_status speaks of the edited and masked row
   /// alone.
   Matrix<TokenId, MemorySpace> raw_top_tokens = {};
+  /// [n, N]: see raw_top_tokens.
   Matrix<float, MemorySpace> raw_top_logprobs = {};
   /// [n]: log-sum-exp of the logits / temperature.
   Vector<float, MemorySpace> log_sum_exp = {};
@@ -58,6 +60,7 @@ using LogitHook =
 struct StepOptions {
   /// [n] in [0, 1), for the tokens; empty: step_uniforms.
   std::span<const float> uniforms = {};
+  /// Which of equal maxima a greedy row takes.
   GreedyTies ties = GreedyTies::uniform;
   /// Whether masked logits are also set to -FLT_MAX (16 bits: -infinity) in the caller's View.
   bool store_mask = false;

@@ -29,8 +29,10 @@ class DlpackTensor {
   /// @param name how errors call the tensor: the argument that it is to be
   /// @throws Error that names version, ndim, dtype, shape, strides, byte_offset or data
   DlpackTensor(const char* name, const DLTensor& tensor, bool is_read_only = false);
+  /// The same of a managed tensor, which is not consumed.
   DlpackTensor(const char* name, const DLManagedTensor& managed)
       : DlpackTensor(name, managed.dl_tensor) {}
+  /// The same of a versioned one; its read-only flag is honoured.
   DlpackTensor(const char* name, const DLManagedTensorVersioned& managed)
       : DlpackTensor(name, checked_version(name, managed),
                      (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {}
@@ -56,10 +58,15 @@ class DlpackTensor {
   void check_device(const DlpackDevice& device) const;
 
   void* data() const { return m_data; }  ///< byte offset included
+  /// Number of dimensions.
   int ndim() const { return m_ndim; }
+  /// Type of the elements.
   DLDataType dtype() const { return m_dtype; }
+  /// Whether it is refused where it would be written.
   bool is_read_only() const { return m_is_read_only; }
+  /// Extent of dimension i.
   std::size_t extent(int i) const { return static_cast<std::size_t>(m_shape[i]); }
+  /// Stride of dimension i, in elements.
   std::size_t stride(int i) const { return static_cast<std::size_t>(m_strides[i]); }
 
  private:

@@ -11,7 +11,7 @@ namespace tokkos {
 /// A device as DLPack numbers it: DLDevice, without its header.
 struct DlpackDevice {
   std::int32_t type = 1;  ///< DLDeviceType: 1 is kDLCPU, 2 kDLCUDA, 10 kDLROCM
-  std::int32_t id = 0;
+  std::int32_t id = 0;    ///< number of the device among those of its type
 
   /// Whether tensors on `other` can be read and written by kernels of this device: the same one,
   /// or memory that is managed or, for hosts, pinned.

@@ -15,9 +15,11 @@ enum class MaskedValue {
   negative_infinity  ///< -infinity always
 };
 
+/// How apply_bitmask_inplace masks.
 struct BitmaskOptions {
   /// Tokens at or past it are masked, whatever their bits; in [1, V]. 0: V.
   std::int64_t active_vocabulary = 0;
+  /// What a masked logit becomes.
   MaskedValue masked_value = MaskedValue::lowest;
 };
 
@@ -90,6 +92,7 @@ void apply_bitmask_inplace_checked(
   apply_bitmask_inplace(space, logits, seq_ids, mask_rows, bitmask, options, row_status);
 }
 
+/// The same where a row of logits and its mask have the same number.
 template <class ExecutionSpace, LogitType Logit, class... Properties>
 void apply_bitmask_inplace_checked(
     const ExecutionSpace& space, const Kokkos::View<Logit**, Properties...>& logits,

@@ -56,6 +56,7 @@ void softmax_with_temperature(
   softmax(space, rows, workspace.measures(rows.rows()), probabilities, row_status);
 }
 
+/// The same of the seed's shapes: logits and probabilities [n, 1, V].
 template <class ExecutionSpace, class Element, class... P, class... Q>
 void softmax_with_temperature(
     const ExecutionSpace& space, const Kokkos::View<Element***, P...>& logits,

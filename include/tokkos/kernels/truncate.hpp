@@ -29,6 +29,7 @@ class CutsWorkspace {
   /// Kokkos::finalize.
   RowCuts<MemorySpace> cuts(std::int64_t rows) const;
 
+  /// Most rows that cuts() gives Views for.
   std::int64_t max_rows() const { return m_max_rows; }
 
  private:

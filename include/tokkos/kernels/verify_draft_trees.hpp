@@ -37,9 +37,13 @@ enum class SumKind : std::int32_t { none, residual, draft_row, rest };
 
 /// Scratch: a tree whose walk waits for such a sum.
 struct PausedWalk {
-  std::int32_t node = -1, accepted = 0, status = 0, steps = 0, sums = 0;  ///< where it stands
+  std::int32_t node = -1;          ///< where it stands, the last one that was accepted
+  std::int32_t accepted = 0;       ///< number of nodes that were accepted
+  std::int32_t status = 0;         ///< RowStatus bits so far
+  std::int32_t steps = 0;          ///< nodes that it has tried
+  std::int32_t sums = 0;           ///< sums that were made for it
   SumKind wanted = SumKind::none;  ///< none: the tree is done
-  std::int32_t wanted_node = -1;
+  std::int32_t wanted_node = -1;   ///< whose sum
 };
 
 /// Sums of a tree that the whole device makes for DraftVerifier, at most (docs/decisions/0010).

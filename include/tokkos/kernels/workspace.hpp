@@ -37,7 +37,9 @@ class Workspace {
   /// Kokkos::finalize.
   RowMeasures<MemorySpace> measures(std::int64_t rows) const;
 
+  /// Most rows that measures() gives Views for.
   std::int64_t max_rows() const { return m_max_rows; }
+  /// V, the row length that it was made for.
   std::int64_t vocabulary() const { return m_vocabulary; }
 
  private:

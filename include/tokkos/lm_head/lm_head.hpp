@@ -29,6 +29,7 @@ namespace tokkos {
 template <class ExecutionSpace, LogitType Weight>
 class LmHead {
  public:
+  /// Where weights and the Views of a call lie.
   using memory_space = MemoryOf<ExecutionSpace>;
 
   /// Allocates all that any step needs: see device_bytes.
@@ -55,11 +56,15 @@ class LmHead {
   void logits(const Matrix<const float, memory_space>& hidden,
               const Matrix<float, memory_space>& logits) const;
 
+  /// Most rows of one call.
   std::int64_t max_rows() const { return m_pairs.max_rows(); }
+  /// V, the number of rows of the weights.
   std::int64_t vocabulary() const { return m_pairs.vocabulary(); }
+  /// d, the length of a hidden state.
   std::int64_t hidden_size() const { return static_cast<std::int64_t>(m_weight.extent(1)); }
   /// Of the options, with what was chosen for 0.
   std::int64_t block_tokens() const { return m_options.block_tokens; }
+  /// How many tokens exist, as the options say; 0: V.
   std::int64_t active_vocabulary() const { return m_options.active_vocabulary; }
   /// Bytes of device memory that this has allocated: the logits of a block, the pairs, 32 bytes a
   /// row, and with LmHeadProduct::gemm room for max_rows hidden states and chunks of logits, and

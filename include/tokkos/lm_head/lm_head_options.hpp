@@ -21,6 +21,7 @@ enum class LmHeadProduct {
 
 /// What is fixed for all steps of an LmHead.
 struct LmHeadOptions {
+  /// How hidden states and weights are multiplied.
   LmHeadProduct product = LmHeadProduct::fixed_order;
   /// Tokens of a block, a multiple of 4096. 0: as many as keep the logits of a block of `max_rows`
   /// rows within 8 MiB, but at least 4096. With LmHeadProduct::fixed_order no result depends on it.

@@ -22,7 +22,9 @@ struct LmHeadInputs {
   Vector<const float, MemorySpace> temperature;
   /// As of apply_edits: each (row, token) in one of the two lists.
   LogitBiasEdits<MemorySpace> biases = {};
+  /// Penalties of the rows, behind the biases.
   PenaltyEdits<MemorySpace> penalties = {};
+  /// Which tokens each row may draw; empty: all.
   VocabularyBitmask<MemorySpace> bitmask = {};
 };
 
@@ -33,6 +35,7 @@ struct LmHeadOutputs {
   Vector<const float, MemorySpace> uniforms = {};
   /// [n]: a token of each row, -1 for an unusable one, as of `draw`.
   Vector<TokenId, MemorySpace> tokens = {};
+  /// Which of equal maxima a greedy row takes.
   GreedyTies ties = GreedyTies::uniform;
   /// [n]: log-probability of the drawn token; -infinity where there is none. With `tokens`.
   Vector<float, MemorySpace> token_logprobs = {};
@@ -44,6 +47,7 @@ struct LmHeadOutputs {
   Matrix<float, MemorySpace> given_logprobs = {};
   /// [n, N], N up to 128, as of `top_log_probabilities`; both of them or neither.
   Matrix<TokenId, MemorySpace> top_tokens = {};
+  /// [n, N]: see top_tokens.
   Matrix<float, MemorySpace> top_logprobs = {};
   /// [n]; bits are ORed into it: those of apply_edits, measure, draw and log_probabilities.
   Vector<std::int32_t, MemorySpace> row_status = {};

@@ -34,8 +34,8 @@ struct ChunkPair {
 
 /// Scale of a row's logits: 1 / T, or greedy.
 struct InverseTemperature {
-  float value = 1.0f;
-  bool greedy = false;
+  float value = 1.0f;   ///< 1 / T; not read if greedy
+  bool greedy = false;  ///< whether only maxima have weight
 
   /// exp((x - maximum) / T) for x <= maximum, in [0, 1]; greedy: 1 on the maximum, else 0.
   KOKKOS_FORCEINLINE_FUNCTION float weight(float x, float maximum) const {
@@ -45,9 +45,10 @@ struct InverseTemperature {
 
 /// A chunk's share of a row: its factor g and its mass w (see semantics: w = RNE(S_c * g)).
 struct ChunkShare {
-  float factor = 0.0f;
-  std::int64_t mass = 0;
+  float factor = 0.0f;    ///< g: exp((chunk's maximum - row's maximum) / T)
+  std::int64_t mass = 0;  ///< w
 
+  /// The share of a chunk with this pair; nothing of one that is empty or unusable.
   KOKKOS_INLINE_FUNCTION static ChunkShare of(const ChunkPair& pair, float row_maximum,
                                               InverseTemperature inverse) {
     if (pair.sum <= 0) return {};
@@ -62,8 +63,8 @@ struct ChunkShare {
 /// What a whole row says about itself: its maximum M and its mass S in units of 2^-44. A row that
 /// cannot be used (see RowStatus) has mass 0.
 struct RowTotal {
-  float maximum = -__builtin_huge_valf();
-  std::int64_t mass = 0;
+  float maximum = -__builtin_huge_valf();  ///< M
+  std::int64_t mass = 0;                   ///< S
 };
 
 /// The merge of a row's pairs, in two passes: `find` sees every pair, then `add` sees every pair.
@@ -71,9 +72,10 @@ struct RowTotal {
 /// passes (the larger maximum, all bits) and after them (the sum of the masses): the total has the
 /// same bits however the pairs are shared.
 struct PairMerge {
-  RowTotal total;
+  RowTotal total;           ///< what was found and added so far
   std::int32_t status = 0;  ///< RowStatus bits of the unusable chunks
 
+  /// The first pass.
   KOKKOS_FORCEINLINE_FUNCTION void find(const ChunkPair& pair) {
     if (pair.sum < 0) status |= static_cast<std::int32_t>(-pair.sum);
     total.maximum = pair.maximum > total.maximum ? pair.maximum : total.maximum;
@@ -85,6 +87,7 @@ struct PairMerge {
     return nothing ? static_cast<std::int32_t>(RowStatus::empty) : status;
   }
 
+  /// The second pass.
   KOKKOS_FORCEINLINE_FUNCTION void add(const ChunkPair& pair, InverseTemperature inverse) {
     total.mass += ChunkShare::of(pair, total.maximum, inverse).mass;
   }

@@ -11,6 +11,7 @@ namespace tokkos {
 /// An IEEE binary16 in memory: two bytes, no arithmetic. Widening is exact; narrowing rounds to
 /// nearest-even, and a finite value never becomes infinite (it saturates at 65504).
 struct float16 {
+  /// Sign, 5 bits of exponent, 10 of significand.
   std::uint16_t bits;
 
   /// Branch-free, so that loops over it vectorize.
@@ -27,6 +28,7 @@ struct float16 {
     return __builtin_bit_cast(float, wide | sign);
   }
 
+  /// The nearest one, ties to even; a finite x stays finite.
   KOKKOS_INLINE_FUNCTION static float16 narrow(float x) {
     const auto b = __builtin_bit_cast(std::uint32_t, x);
     const std::uint32_t magnitude = b & 0x7fffffffu;
@@ -34,6 +36,7 @@ struct float16 {
     return {static_cast<std::uint16_t>(sign | narrow_magnitude(magnitude))};
   }
 
+  /// -infinity.
   KOKKOS_INLINE_FUNCTION static float16 negative_infinity() { return {0xfc00}; }
 
  private:

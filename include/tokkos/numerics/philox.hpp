@@ -12,8 +12,9 @@ namespace tokkos {
 /// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, 2011):
 /// a stateless random generator. The same key and counter give the same words everywhere.
 struct Philox {
-  std::uint32_t word[4];
+  std::uint32_t word[4];  ///< what is drawn
 
+  /// Ten rounds of the counter (c0, c1, c2, c3) under the key.
   KOKKOS_FUNCTION Philox(std::uint64_t key, std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
                          std::uint32_t c3)
       : word{c0, c1, c2, c3} {

@@ -17,9 +17,11 @@ namespace tokkos {
 KOKKOS_FORCEINLINE_FUNCTION float widen(float x) {
   return x;
 }
+/// See above.
 KOKKOS_FORCEINLINE_FUNCTION float widen(bfloat16 x) {
   return x.widen();
 }
+/// See above.
 KOKKOS_FORCEINLINE_FUNCTION float widen(float16 x) {
   return x.widen();
 }

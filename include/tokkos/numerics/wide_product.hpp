@@ -10,11 +10,12 @@ namespace tokkos {
 
 /// An exact 128-bit product of two unsigned 64-bit integers.
 struct WideProduct {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
+  std::uint64_t high = 0;  ///< the upper 64 bits
+  std::uint64_t low = 0;   ///< the lower 64 bits
 
   KOKKOS_DEFAULTED_FUNCTION WideProduct() = default;
 
+  /// a times b.
   KOKKOS_FUNCTION WideProduct(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t a0 = a & 0xffffffffu, a1 = a >> 32;
     const std::uint64_t b0 = b & 0xffffffffu, b1 = b >> 32;
@@ -24,6 +25,7 @@ struct WideProduct {
     high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32);
   }
 
+  /// Whether it is the larger product.
   KOKKOS_FUNCTION bool operator>(const WideProduct& other) const {
     return high != other.high ? high > other.high : low > other.low;
   }
@@ -39,9 +41,10 @@ struct WideProduct {
 
 /// A float of [0, 1) as mantissa * 2^-shift.
 struct ShareParts {
-  std::uint64_t mantissa;
-  int shift;
+  std::uint64_t mantissa;  ///< u is mantissa / 2^shift
+  int shift;               ///< see mantissa
 
+  /// @param u in [0, 1]
   KOKKOS_FUNCTION explicit ShareParts(float u) {
     const auto bits = __builtin_bit_cast(std::uint32_t, u);
     const int exponent = static_cast<int>((bits >> 23) & 0xffu);

@@ -14,11 +14,14 @@ namespace tokkos {
 /// The draft tokens of one request. parents[i] is the node that node i follows, or -1 where it
 /// follows the last committed token. linked_draft_trees.hpp makes it of links.
 struct DraftTree {
+  /// [size] the token of each node.
   std::vector<TokenId> token_ids;
+  /// [size] the node that each one follows, -1: the committed tokens.
   std::vector<std::int32_t> parents;
   /// Every node once, in the order in which siblings are tried; empty: in that of their numbers.
   std::vector<std::int32_t> trial_order = {};
 
+  /// Number of nodes.
   std::size_t size() const { return token_ids.size(); }
 
   /// Whether each node follows the one before it, the first the committed tokens.
@@ -48,6 +51,7 @@ struct TokenTreeArrays {
   std::vector<std::int32_t> next_sibling;  ///< [nodes]
   std::vector<std::int32_t> root;          ///< [batch]
 };
+/// The arrays of a batch of trees. @throws Error as DraftTree::path does
 TokenTreeArrays flatten(std::span<const DraftTree> trees);
 
 /// Checks arrays in the encoding of batch_spec_verify, roots in parent_ptr: indices in range, no

@@ -19,9 +19,9 @@ class RowEdits {
   /// Which row it is: of the logits, of which request, behind which draft node (-1: behind the last
   /// committed token).
   struct Place {
-    std::size_t request = 0;
-    std::int64_t row = 0;
-    std::int32_t draft_node = -1;
+    std::size_t request = 0;       ///< number of the request
+    std::int64_t row = 0;          ///< of the logits
+    std::int32_t draft_node = -1;  ///< of the row, -1: none
   };
 
   /// @param vocabulary V
@@ -30,8 +30,11 @@ class RowEdits {
            std::vector<std::pair<TokenId, float>>& biases)
       : m_place(place), m_context(context), m_vocabulary(vocabulary), m_biases(&biases) {}
 
+  /// Number of the request.
   std::size_t request() const { return m_place.request; }
+  /// Row of the logits.
   std::int64_t row() const { return m_place.row; }
+  /// Draft node of the row, -1 for the last committed token.
   std::int32_t draft_node() const { return m_place.draft_node; }
 
   /// The tokens before the row's next one; valid during the call.

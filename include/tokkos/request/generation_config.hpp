@@ -46,6 +46,7 @@ struct GenerationConfig {
   std::vector<TokenId> banned_token_ids = {};
   /// Tokens that may not come before min_tokens (>= 0) were generated, drafts included.
   std::vector<TokenId> end_token_ids = {};
+  /// See end_token_ids.
   std::int32_t min_tokens = 0;
   /// n > 0: a token that would complete n tokens which stand in the prompt, the generated tokens or
   /// the draft path already may not come. 0: off.

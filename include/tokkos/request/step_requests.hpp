@@ -18,8 +18,8 @@ namespace tokkos {
 
 /// What one request has behind it. Neither object is owned; both may be null.
 struct SequenceState {
-  const TokenHistory* history = nullptr;
-  VocabularyMask* mask = nullptr;  ///< used while a step is prepared, left as it was found
+  const TokenHistory* history = nullptr;  ///< for penalties and the random stream
+  VocabularyMask* mask = nullptr;         ///< used while a step is prepared, left as it was found
 };
 
 /// The requests of one step. Request i owns the rows [cum_num_token[i], cum_num_token[i + 1]) of
@@ -38,8 +38,11 @@ struct StepRequests {
   /// Adds edits of the user's own to each row, or null.
   const EditHook* edit_hook = nullptr;
 
+  /// Number of requests.
   std::size_t size() const { return generation_configs.size(); }
+  /// The request's first row.
   std::int64_t first_row(std::size_t request) const;
+  /// The row behind the request's last one.
   std::int64_t end_row(std::size_t request) const;
   /// Draft node of the request's row-th row, or -1.
   std::int32_t draft_node(std::size_t request, std::int64_t row) const;

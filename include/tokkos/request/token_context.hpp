@@ -12,10 +12,11 @@ namespace tokkos {
 /// The tokens before a row's next one, in their order: the prompt, what was generated, and the path
 /// from the last committed token to the row's draft node, that node's own token included.
 struct TokenContext {
-  std::span<const TokenId> prompt = {};
-  std::span<const TokenId> generated = {};
-  std::span<const TokenId> drafts = {};
+  std::span<const TokenId> prompt = {};     ///< comes first
+  std::span<const TokenId> generated = {};  ///< then what was committed
+  std::span<const TokenId> drafts = {};     ///< then the path to the draft node
 
+  /// Number of tokens.
   std::size_t size() const { return prompt.size() + generated.size() + drafts.size(); }
 
   /// Token number i, i < size().

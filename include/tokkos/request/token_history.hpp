@@ -14,8 +14,8 @@ namespace tokkos {
 
 /// A token and how often it stands somewhere.
 struct TokenCount {
-  TokenId token;
-  std::int32_t count;
+  TokenId token;       ///< which
+  std::int32_t count;  ///< how often
 };
 
 /// The tokens of one request: its prompt, and what was generated since. Drafts do not belong here.
@@ -33,7 +33,9 @@ class TokenHistory {
   /// @throws Error if count is greater than the number of generated tokens
   void rollback(std::size_t count);
 
+  /// The prompt.
   std::span<const TokenId> prompt() const { return m_prompt; }
+  /// What was committed since and not rolled back.
   std::span<const TokenId> generated() const { return m_generated; }
 
   /// Largest token of the prompt, -1 if it is empty. O(1).

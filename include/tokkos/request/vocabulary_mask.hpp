@@ -31,7 +31,9 @@ class VocabularyMask {
 
  protected:
   VocabularyMask() = default;
+  /// For classes that copy themselves.
   VocabularyMask(const VocabularyMask&) = default;
+  /// For classes that copy themselves.
   VocabularyMask& operator=(const VocabularyMask&) = default;
 };
 

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The stage between logits and tokens of a small engine, as docs/engine.md builds it step by step:
+// two running requests, one of them with a grammar. Each step is prepared while the model computes;
+// then the same tokens are generated with draft trees. The model is a fake, and memory that it
+// owns.
+
+#include <tokkos/tokkos.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using Rows = Kokkos::View<tokkos::bfloat16**, Kokkos::LayoutStride, Space, Kokkos::MemoryUnmanaged>;
+constexpr int vocabulary = 40, row_stride = 64, max_rows = 16;
+
+/// A grammar of which each token is larger than the one before.
+class Ascending : public tokkos::VocabularyMask {
+ public:
+  void fill_next_bitmask(std::span<std::int32_t> words) override {
+    const tokkos::TokenId last = m_accepted.empty() ? -1 : m_accepted.back();
+    for (int v = last + 1; v < vocabulary; ++v) words[v >> 5] |= std::int32_t{1} << (v & 31);
+  }
+  bool accept(tokkos::TokenId token) override {
+    if (!m_accepted.empty() && token <= m_accepted.back()) return false;
+    m_accepted.push_back(token);
+    return true;
+  }
+  void rollback(std::int32_t count) override {
+    m_accepted.resize(m_accepted.size() - static_cast<std::size_t>(count));
+  }
+
+ private:
+  std::vector<tokkos::TokenId> m_accepted;
+};
+
+/// What a request has behind it where a row is computed: its last token decides here.
+using Contexts = std::vector<tokkos::TokenId>;
+
+/// A fake of the model: owns the logits, prefers 3 t + 1 after t, and less so t + 1.
+class Model {
+ public:
+  void* forward(const Contexts& last) const {
+    const auto staged = Kokkos::create_mirror_view(m_memory);
+    for (std::size_t row = 0; row < last.size(); ++row) {
+      for (int v = 0; v < vocabulary; ++v) {
+        const bool first = v == (3 * last[row] + 1) % vocabulary, second = v == last[row] + 1;
+        staged(row, v) = tokkos::bfloat16::narrow(first ? 8.0f : second ? 4.0f : -0.125f * v);
+      }
+    }
+    Kokkos::deep_copy(m_memory, staged);
+    return m_memory.data();
+  }
+
+ private:
+  Kokkos::View<tokkos::bfloat16**, Kokkos::LayoutRight, Space> m_memory{"model", max_rows,
+                                                                        row_stride};
+};
+
+// begin requests
+/// The running batch, array by array, as StepRequests points to it.
+struct Batch {
+  std::vector<std::string> ids = {"chat-1", "chat-2"};
+  std::vector<tokkos::GenerationConfig> configs = {{.temperature = 0.0f}, {.temperature = 0.0f}};
+  std::vector<tokkos::TokenHistory> histories = {tokkos::TokenHistory({0}),
+                                                 tokkos::TokenHistory({5})};
+  Ascending grammar;
+  std::vector<tokkos::SequenceState> states = {{.history = &histories[0]},
+                                               {.history = &histories[1], .mask = &grammar}};
+
+  tokkos::StepRequests step() const { return {configs, states, ids}; }
+};
+// end requests
+
+tokkos::TokenId last_token(const tokkos::TokenHistory& history) {
+  return history.generated().empty() ? history.prompt().back() : history.generated().back();
+}
+
+// begin objects
+/// Made once, for the most rows of a step. On a GPU `space` is Space(stream), the engine's stream.
+struct Stage {
+  explicit Stage(const Space& instance) : space(instance) {}
+  Space space;
+  tokkos::LogitProcessor<Space> processor{space, max_rows, vocabulary};
+  tokkos::DraftVerifier<Space> verifier{space, max_rows, vocabulary};
+  Kokkos::View<tokkos::TokenId*, Space> tokens{"engine::tokens", max_rows};
+  Kokkos::View<std::int32_t*, Space> status{"engine::status", max_rows};
+  Kokkos::View<float**, Kokkos::LayoutRight, Space> probabilities{"engine::probabilities", max_rows,
+                                                                  vocabulary};
+};
+// end objects
+
+// begin rows
+/// The model's memory as rows of logits: nothing is copied.
+Rows rows_at(void* pointer, std::size_t rows) {
+  return Rows(static_cast<tokkos::bfloat16*>(pointer),
+              Kokkos::LayoutStride(rows, row_stride, vocabulary, 1));
+}
+// end rows
+
+// begin step
+void one_token_each(Stage& stage, const Model& model, Batch& batch) {
+  const std::size_t n = batch.ids.size();
+  Contexts last;
+  for (const tokkos::TokenHistory& history : batch.histories) last.push_back(last_token(history));
+  void* const pointer = model.forward(last);
+  // While a model on a GPU still computes: validates, flattens, uploads.
+  stage.processor.prepare(static_cast<std::int64_t>(n), batch.step());
+  const auto tokens = Kokkos::subview(stage.tokens, std::pair(std::size_t{0}, n));
+  const auto status = Kokkos::subview(stage.status, std::pair(std::size_t{0}, n));
+  Kokkos::deep_copy(stage.space, status, 0);  // bits are ORed into it
+  stage.processor.process(rows_at(pointer, n), {.tokens = tokens, .row_status = status});
+
+  const auto drawn = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), tokens);
+  const auto bits = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), status);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (drawn(i) < 0) {  // this request alone has failed
+      std::printf("%s: %s\n", batch.ids[i].c_str(), tokkos::row_status_names(bits(i)).c_str());
+      continue;
+    }
+    batch.histories[i].commit(drawn(i));
+    if (batch.states[i].mask != nullptr) batch.states[i].mask->accept(drawn(i));
+  }
+}
+// end step
+
+// begin draft
+/// Both guesses of the model after each request's last token, and one after the first of them.
+std::vector<tokkos::DraftTree> draft(const Batch& batch) {
+  std::vector<tokkos::DraftTree> trees;
+  for (const tokkos::TokenHistory& history : batch.histories) {
+    const tokkos::TokenId t = last_token(history), next = (3 * t + 1) % vocabulary;
+    trees.push_back({.token_ids = {next, (t + 1) % vocabulary, (3 * next + 1) % vocabulary},
+                     .parents = {-1, -1, 0}});
+  }
+  return trees;
+}
+// end draft
+
+// begin tree
+void several_tokens_each(Stage& stage, const Model& model, Batch& batch) {
+  const std::vector<tokkos::DraftTree> trees = draft(batch);
+  std::vector<std::int32_t> cum_num_token = {0};       // whose rows: the root's, then a row a node
+  std::vector<std::vector<std::int32_t>> node_of_row;  // -1: the root
+  Contexts last;
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    last.push_back(last_token(batch.histories[i]));
+    last.insert(last.end(), trees[i].token_ids.begin(), trees[i].token_ids.end());
+    cum_num_token.push_back(static_cast<std::int32_t>(last.size()));
+    node_of_row.push_back({-1});
+    for (std::size_t node = 0; node < trees[i].size(); ++node)
+      node_of_row.back().push_back(static_cast<std::int32_t>(node));
+  }
+  tokkos::StepRequests step = batch.step();
+  step.cum_num_token = cum_num_token;
+  step.draft_trees = trees;
+  step.draft_token_indices = node_of_row;
+
+  const auto probabilities =
+      Kokkos::subview(stage.probabilities, std::pair(std::size_t{0}, last.size()), Kokkos::ALL);
+  void* const pointer = model.forward(last);
+  stage.processor.prepare(static_cast<std::int64_t>(last.size()), step);
+  stage.processor.process(rows_at(pointer, last.size()), {.probabilities = probabilities});
+  const auto verified = stage.verifier.verify(
+      probabilities, {}, trees, tokkos::verify_uniforms(step), batch.ids);  // {}: chosen drafts
+  for (std::size_t i = 0; i < trees.size(); ++i)
+    tokkos::commit(verified[i], batch.histories[i], batch.states[i].mask);  // both, or none
+}
+// end tree
+
+// begin rollback
+/// Takes back the last `count` tokens of a request: what a stop string, or a retry, asks for.
+void take_back(Batch& batch, std::size_t i, std::int32_t count) {
+  batch.histories[i].rollback(static_cast<std::size_t>(count));
+  if (batch.states[i].mask != nullptr) batch.states[i].mask->rollback(count);
+}
+// end rollback
+
+std::vector<std::string> texts(const Batch& batch, std::size_t length) {
+  std::vector<std::string> found(batch.ids);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto generated = batch.histories[i].generated();
+    for (const tokkos::TokenId token : generated.first(std::min(length, generated.size())))
+      found[i].append(1, ' ').append(std::to_string(token));
+  }
+  return found;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  const Kokkos::ScopeGuard kokkos(argc, argv);
+  constexpr std::size_t length = 6;
+  const Space space;
+  Stage stage(space);
+  const Model model;
+
+  Batch plain;
+  for (std::size_t k = 0; k < length; ++k) one_token_each(stage, model, plain);
+  take_back(plain, 1, 2);
+  for (std::size_t k = 0; k < 2; ++k) one_token_each(stage, model, plain);
+
+  Batch drafted;
+  int steps = 0;
+  for (; drafted.histories[0].generated().size() < length; ++steps)
+    several_tokens_each(stage, model, drafted);
+  for (const std::string& text : texts(plain, length)) std::printf("%s\n", text.c_str());
+  std::printf("%d steps with draft trees\n", steps);
+  return texts(plain, 4) == texts(drafted, 4) ? 0 : 1;
+}
