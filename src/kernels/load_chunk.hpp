@@ -130,7 +130,7 @@ KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
     // hot loop
     for (int j = 0; j < width; ++j) {
       const float value = x[first + j];
-      odd[j] |= (value > masked_logit) | (value == negative_infinity) ? 0u : 1u;
+      odd[j] |= ((value > masked_logit) | (value == negative_infinity)) ? 0u : 1u;
       maxima[j] = value > maxima[j] ? value : maxima[j];
     }
   }
