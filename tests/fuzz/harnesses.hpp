@@ -18,5 +18,7 @@ void fuzz_trees(std::span<const std::uint8_t> bytes);
 void fuzz_verifier(std::span<const std::uint8_t> bytes);
 /// Safetensors files and request files.
 void fuzz_files(std::span<const std::uint8_t> bytes);
+/// Calls of the C API, where it is built.
+void fuzz_c_api(std::span<const std::uint8_t> bytes);
 
 }  // namespace tokkos::test

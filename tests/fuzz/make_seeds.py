@@ -52,14 +52,14 @@ def write_files():
 def main():
     write_files()
     source = random.Random(1)
-    for harness, modes in (("files", (0, 1)), ("step", (0,)), ("trees", (0,)), ("verifier", (0,))):
+    for harness, modes in (("files", (0, 1)), ("step", (0,)), ("trees", (0,)), ("verifier", (0,)), ("c_api", (0, 1, 2, 3))):
         for mode in modes:
             for i in range(8):
                 # Bytes of 248 and more plant bad values: in half of the seeds there are none.
                 most = 255 if i % 2 else 247
                 length = 32 << (i // 2 % 4)
                 content = bytes(source.randint(0, most) for _ in range(length))
-                write(harness, f"random-{mode}-{i}", bytes([mode]) + content if harness == "files" else content)
+                write(harness, f"random-{mode}-{i}", bytes([mode]) + content if len(modes) > 1 else content)
         write(harness, "empty", b"")
 
 

@@ -23,6 +23,9 @@ Harness find_harness(const std::string& name) {
   if (name == "trees") return tokkos::test::fuzz_trees;
   if (name == "verifier") return tokkos::test::fuzz_verifier;
   if (name == "files") return tokkos::test::fuzz_files;
+#ifdef TOKKOS_FUZZ_C_API
+  if (name == "c_api") return tokkos::test::fuzz_c_api;
+#endif
   return nullptr;
 }
 
@@ -32,7 +35,7 @@ int main(int argc, char** argv) {
   const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_num_threads(2));
   const Harness harness = argc > 2 ? find_harness(argv[1]) : nullptr;
   if (harness == nullptr) {
-    std::fprintf(stderr, "usage: tokkos-test-fuzz files|step|trees|verifier FOLDER...\n");
+    std::fprintf(stderr, "usage: tokkos-test-fuzz c_api|files|step|trees|verifier FOLDER...\n");
     return 2;
   }
   int files = 0;
