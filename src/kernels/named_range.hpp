@@ -24,8 +24,9 @@ struct NamedRange {
   const char* name;
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
+  std::uintptr_t rows = 0;    ///< number of rows of different memory
   std::uintptr_t row = 0;     ///< bytes of a row
-  std::uintptr_t stride = 0;  ///< bytes from a row to the next
+  std::uintptr_t stride = 0;  ///< bytes from a row to the next, of several rows
   bool repeats = false;       ///< whether all of several rows are the same memory
 
   template <class T, class Space>
@@ -37,31 +38,42 @@ struct NamedRange {
     return of_rows(name, view.data(), view.extent(0), view.extent(1), view.stride(0));
   }
 
-  /// Whether a byte belongs to both. Columns of one array, which lie side by side in every row of
-  /// it, have none in common.
+  /// Whether a byte belongs to both, exactly: rows of the one may lie between rows of the other, as
+  /// columns of one array or at another distance. Rows are gone through only where the ranges lie
+  /// in each other.
   bool meets(const NamedRange& other) const {
     if (begin >= other.end || other.begin >= end) return false;
-    if (stride == 0 || stride != other.stride) return true;
-    const bool is_first = begin <= other.begin;
-    const NamedRange& first = is_first ? *this : other;
-    const NamedRange& second = is_first ? other : *this;
-    const std::uintptr_t distance = (second.begin - first.begin) % stride;
-    return distance < first.row || distance + second.row > stride;
+    if (rows > other.rows) return other.meets(*this);
+    for (std::uintptr_t i = 0; i < rows; ++i) {
+      const std::uintptr_t from = begin + i * stride;
+      if (other.has_byte_in(from, from + row)) return true;
+    }
+    return false;
   }
 
  private:
+  /// Whether a byte of a row lies in [from, to), which is not empty.
+  bool has_byte_in(std::uintptr_t from, std::uintptr_t to) const {
+    if (to <= begin || from >= end) return false;
+    if (rows == 1) return true;
+    const std::uintptr_t last = std::min(rows - 1, (to - begin - 1) / stride);  // that begins there
+    return begin + last * stride + row > from;
+  }
+
   template <class T>
   static NamedRange of_rows(const char* name, const T* data, std::size_t rows, std::size_t columns,
                             std::size_t stride) {
     if (data == nullptr || rows == 0 || columns == 0) return {name};
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    const std::size_t last = rows == 1 ? 0 : (rows - 1) * stride;
-    return {name,
-            begin,
-            begin + (last + columns) * sizeof(T),
-            columns * sizeof(T),
-            rows == 1 ? 0 : stride * sizeof(T),
-            rows > 1 && stride == 0};
+    const bool repeats = rows > 1 && stride == 0;
+    const std::size_t apart = repeats ? 1 : rows;
+    return {.name = name,
+            .begin = begin,
+            .end = begin + ((apart - 1) * stride + columns) * sizeof(T),
+            .rows = apart,
+            .row = columns * sizeof(T),
+            .stride = stride * sizeof(T),
+            .repeats = repeats};
   }
 };
 

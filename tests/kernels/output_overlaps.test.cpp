@@ -7,6 +7,7 @@
 #include <tokkos/kernels/chunk_lse.hpp>
 #include <tokkos/kernels/draw_tokens.hpp>
 #include <tokkos/kernels/log_probabilities.hpp>
+#include <tokkos/kernels/log_sum_exp.hpp>
 #include <tokkos/kernels/normalize_truncated.hpp>
 #include <tokkos/kernels/raw_log_probabilities.hpp>
 #include <tokkos/kernels/sample_from_probabilities.hpp>
@@ -174,7 +175,7 @@ TEMPLATE_LIST_TEST_CASE("logarithms and cuts do not lie in what is read", "", Ex
     return refused(
         [&] { log_probabilities(space, rows_given, measures, a.given, result, {}, status); });
   };
-  CHECK(score_into(a.in_logits(100), a.status.vector()) == "result" + in_logits);
+  CHECK(score_into(a.in_logits(97), a.status.vector()) == "result" + in_logits);
   CHECK(score_into(a.result.vector(), a.ids_in_logits(0)) == "row_status" + in_logits);
   CHECK(score_into(a.template at<float>(a.numbers.vector().data(), 0), a.status.vector()) ==
         "result: a View that overlaps tokens");
@@ -341,6 +342,47 @@ TEMPLATE_LIST_TEST_CASE("probabilities may lie beside the logits, as columns of 
     CHECK(error.field + ": " + error.value == "probabilities" + in_logits);
   }
   CHECK(narrow.values() == both);
+}
+
+TEMPLATE_LIST_TEST_CASE("outputs at another distance may lie between the rows of what is read", "",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  constexpr std::size_t padding = 8, stride = vocabulary + padding;
+  const TestType space;
+  const std::vector<float> values = RandomValues(11).logits(rows * vocabulary, 3.0f);
+  std::vector<float> numbers(rows * stride, 7.0f);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    numbers[i / vocabulary * stride + i % vocabulary] = values[i];
+  }
+  Guarded<float, Memory> block(rows, stride, 0, numbers), result(rows / 2);
+  const std::vector<float> one{1.0f};
+  const Guarded<float, Memory> temperature{std::span(one)};
+  float* const data = block.matrix().data();
+  LogitRows<float, Memory> given;  // every other row
+  given.logits =
+      Matrix<const float, Memory>(data, Kokkos::LayoutStride(rows / 2, 2 * stride, vocabulary, 1));
+  given.temperature = temperature.vector();
+  Workspace<Memory> workspace(rows, vocabulary);
+  const auto measures = workspace.measures(rows / 2);
+  measure(space, given, measures);
+  const auto into = [&](std::size_t first, std::size_t distance) {
+    const Vector<float, Memory> sums(data + first, Kokkos::LayoutStride(rows / 2, distance));
+    log_sum_exp(space, given, measures, sums);
+  };
+  const auto refused = [&](std::size_t first, std::size_t distance) {
+    const Complaint error = error_of([&] { into(first, distance); });
+    CHECK(error.field + ": " + error.value == "result" + in_logits);
+  };
+  refused(vocabulary, stride + padding);  // the second one is the next row's first logit
+  refused(stride - 1, stride + 1);
+  refused(vocabulary - 1, stride);
+  into(vocabulary, stride);  // behind a row that is read, and behind one that is not
+  log_sum_exp(space, given, measures, result.vector());
+  space.fence("tokkos::test::between");
+  for (std::size_t i = 0; i < rows / 2; ++i) {
+    numbers[vocabulary + i * stride] = result.values()[i];
+  }
+  CHECK(block.values() == numbers);
 }
 
 TEMPLATE_LIST_TEST_CASE("outputs of which all rows are one place are refused", "",

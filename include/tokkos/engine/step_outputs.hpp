@@ -12,7 +12,9 @@
 
 namespace tokkos {
 
-/// What LogitProcessor::process writes; a View that is left empty is not computed.
+/// What LogitProcessor::process writes; a View that is left empty is not computed. Outputs have no
+/// byte in common with the logits or each other, but where it says so; their rows may lie between
+/// the rows of another View, as columns of one array.
 template <class MemorySpace>
 struct StepOutputs {
   /// [n, V]: probabilities after temperature; may be exactly the logits (float32).

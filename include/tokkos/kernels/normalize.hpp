@@ -15,7 +15,7 @@ namespace tokkos {
 /// everywhere.
 /// @param probabilities [n, V] float32; for float32 logits it may be `rows.logits` itself, without
 ///   row_index (in place: ask draw and argmax before, only log_sum_exp works after); it may not
-///   overlap them otherwise; columns beside them in one array do not overlap
+///   overlap them otherwise; what lies between their rows does not overlap
 /// @throws Error if a shape does not fit or the Views overlap (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void normalize(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

@@ -19,7 +19,7 @@ namespace tokkos {
 /// @param cuts of these rows
 /// @param probabilities [n, V] float32; for float32 logits it may be `rows.logits` itself, without
 ///   row_index (in place: ask draw_tokens and log-probabilities before); it may not overlap them
-///   otherwise; columns beside them in one array do not overlap
+///   otherwise; what lies between their rows does not overlap
 /// @throws Error if a shape does not fit or the Views overlap (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void normalize_truncated(const ExecutionSpace& space,
