@@ -7,7 +7,7 @@ library is looked for in $TOKKOS_LIBRARY, then as libtokkos_c.so where the loade
 
 import ctypes
 import os
-from ctypes import c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 SERIAL, OPENMP, CUDA, HIP = 1, 2, 3, 4  # backends; 0 is the default
 LIBRARY = ctypes.CDLL(os.environ.get("TOKKOS_LIBRARY", "libtokkos_c.so"))
@@ -107,6 +107,8 @@ class GenerationConfig(Struct):
         ("bad_words", c_void_p),
         ("bad_word_count", c_size_t),
         ("seed", c_uint64),
+        ("stream", c_uint32),
+        ("has_stream", c_int32),
     ]
 
 

@@ -283,9 +283,26 @@ typedef struct tokkos_generation_config {
   size_t end_token_count;
   const tokkos_token_list* bad_words; /* sequences that may not come */
   size_t bad_word_count;
-  uint64_t seed; /* key of the request's random stream */
+  uint64_t seed;      /* key of the request's random stream */
+  uint32_t stream;    /* with has_stream: number of that stream, any */
+  int32_t has_stream; /* 0: the hash of the request's id. 1: `stream`, and the id may be null */
 } tokkos_generation_config;
 TOKKOS_API void tokkos_generation_config_init(tokkos_generation_config* config, size_t size);
+
+/* A draft tree as engines keep it by links, those of xgrammar and SGLang as they are (candidates,
+ * retrive_next_token, retrive_next_sibling: one tree's part of each), on the host. Node 0 is the
+ * root, the last committed token, whose own token is not read; -1 is no node. Siblings are tried in
+ * the order of their links. */
+typedef struct tokkos_tree_links {
+  size_t size;
+  const void* draft_tokens; /* [count] */
+  const void* first_child;  /* [count] */
+  const void* next_sibling; /* [count] -1 at the root */
+  size_t count;             /* nodes, the root included: at least 1 */
+  int32_t type;             /* of all three: TOKKOS_INT32 or TOKKOS_INT64. TOKKOS_INT32 */
+  int32_t reserved;
+} tokkos_tree_links;
+TOKKOS_API void tokkos_tree_links_init(tokkos_tree_links* links, size_t size);
 
 /* Draft tokens; parents[i] is the node that node i follows, -1: the last committed token. */
 typedef struct tokkos_draft_tree {
@@ -293,6 +310,10 @@ typedef struct tokkos_draft_tree {
   const int32_t* token_ids;
   const int32_t* parents;
   size_t count;
+  const int32_t* trial_order; /* [count] every node once, in the order in which siblings are tried;
+                                 null: in that of their numbers */
+  const tokkos_tree_links* links; /* instead of all of these, which are null or 0 then: node i of
+                                     the links is node i - 1 here, in draft_nodes and in results */
 } tokkos_draft_tree;
 TOKKOS_API void tokkos_draft_tree_init(tokkos_draft_tree* tree, size_t size);
 
@@ -301,8 +322,8 @@ typedef struct tokkos_request {
   const tokkos_generation_config* config; /* null: defaults */
   const tokkos_history* history;          /* null: nothing behind it */
   tokkos_mask* mask;                      /* null: none; left as it was found */
-  const char* id;                         /* names its random stream; null: needs uniforms */
-  const tokkos_draft_tree* draft_tree;    /* null: no drafts */
+  const char* id; /* names its random stream; null: needs config->stream or uniforms */
+  const tokkos_draft_tree* draft_tree; /* null: no drafts */
   const int32_t* draft_nodes; /* [rows] the node whose distribution each row is, -1: the last
                                  committed token; null: all -1 */
   int64_t rows;               /* of the logits, behind those of the request before. 1 */
@@ -583,6 +604,7 @@ TOKKOS_API tokkos_status tokkos_verify_seed_rule(tokkos_context* context,
 TOKKOS_DEFAULT_OF(tokkos_context_options)
 TOKKOS_DEFAULT_OF(tokkos_mask_callbacks)
 TOKKOS_DEFAULT_OF(tokkos_generation_config)
+TOKKOS_DEFAULT_OF(tokkos_tree_links)
 TOKKOS_DEFAULT_OF(tokkos_draft_tree)
 TOKKOS_DEFAULT_OF(tokkos_request)
 TOKKOS_DEFAULT_OF(tokkos_row_place)

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/generation_config.hpp"
 
+#include <tokkos/core/error.hpp>
+
 #include "interop/sized_struct.hpp"
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tokkos::interop {
@@ -26,6 +30,7 @@ tokkos_generation_config default_config() {
   config.min_tokens = defaults.min_tokens;
   config.no_repeat_ngram_size = defaults.no_repeat_ngram_size;
   config.seed = defaults.seed;
+  config.has_stream = defaults.stream.has_value() ? 1 : 0;
   return config;
 }
 
@@ -72,6 +77,10 @@ void assign_config(const std::string& name, const tokkos_generation_config* conf
   config.min_tokens = given.min_tokens;
   config.no_repeat_ngram_size = given.no_repeat_ngram_size;
   config.seed = given.seed;
+  require(given.has_stream == 0 || given.has_stream == 1, (name + ".has_stream").c_str(),
+          std::nullopt, given.has_stream, "0 or 1");
+  config.stream.reset();
+  if (given.has_stream == 1) config.stream = given.stream;
   assign_biases(name + ".logit_bias", given, config);
   assign_tokens(name + ".allowed_token_ids", given.allowed_token_ids, given.allowed_token_count,
                 config.allowed_token_ids);

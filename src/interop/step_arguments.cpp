@@ -4,6 +4,7 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "interop/draft_tree.hpp"
 #include "interop/edit_hook.hpp"
 #include "interop/generation_config.hpp"
 #include "interop/history.hpp"
@@ -57,13 +58,13 @@ void StepArguments::assign(const tokkos_step* given) {
     assign_request("requests[" + std::to_string(i) + "]", request, i);
     named += request.id != nullptr ? 1 : 0;
   }
-  m_has_ids = named == count && count > 0;
+  m_has_ids = named > 0;
   if (m_has_drafts) fill_nodes();
   if (named == 0 || named == count) return;
   for (std::size_t i = 0; i < count; ++i) {
-    if (request_at(step, i).id != nullptr) continue;
+    if (request_at(step, i).id != nullptr || m_configs[i].stream) continue;
     throw Error("requests[" + std::to_string(i) + "].id", std::nullopt, "null",
-                "an id, as other requests of the step have");
+                "an id, as other requests of the step have, or config.stream");
   }
 }
 
@@ -86,16 +87,7 @@ void StepArguments::assign_request(const std::string& name, const tokkos_request
 
 void StepArguments::assign_tree(const std::string& name, const tokkos_request& request,
                                 std::size_t i) {
-  DraftTree& tree = m_trees[i];
-  tree.token_ids.clear();
-  tree.parents.clear();
-  if (request.draft_tree != nullptr) {
-    const auto given = read_struct(name + ".draft_tree", request.draft_tree, tokkos_draft_tree{});
-    checked_array(name + ".draft_tree.token_ids", given.token_ids, given.count);
-    checked_array(name + ".draft_tree.parents", given.parents, given.count);
-    tree.token_ids.assign(given.token_ids, given.token_ids + given.count);
-    tree.parents.assign(given.parents, given.parents + given.count);
-  }
+  assign_draft_tree(name + ".draft_tree", request.draft_tree, m_trees[i]);
   m_has_drafts = m_has_drafts || request.draft_tree != nullptr || request.draft_nodes != nullptr;
   m_nodes[i].clear();
   if (request.draft_nodes != nullptr) {
@@ -148,10 +140,6 @@ StepOptions step_options_of(const tokkos_step_options* options) {
 }  // namespace tokkos::interop
 
 using namespace tokkos::interop;
-
-void tokkos_draft_tree_init(tokkos_draft_tree* tree, size_t size) {
-  initialize_struct(tree, size, tokkos_draft_tree{});
-}
 
 void tokkos_request_init(tokkos_request* request, size_t size) {
   initialize_struct(request, size, default_request());

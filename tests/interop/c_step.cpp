@@ -41,6 +41,8 @@ StepOfC::StepOfC(const OwnedStep& owned) : m_step(tokkos_step_default()) {
       tree.token_ids = (*owned.trees)[i].token_ids.data();
       tree.parents = (*owned.trees)[i].parents.data();
       tree.count = (*owned.trees)[i].size();
+      const auto& order = (*owned.trees)[i].trial_order;
+      if (!order.empty()) tree.trial_order = order.data();
       request.draft_tree = &tree;
     }
     if (owned.indices) request.draft_nodes = (*owned.indices)[i].data();
@@ -64,6 +66,8 @@ void StepOfC::add_config(const GenerationConfig& config) {
   made.min_tokens = config.min_tokens;
   made.no_repeat_ngram_size = config.no_repeat_ngram_size;
   made.seed = config.seed;
+  made.has_stream = config.stream ? 1 : 0;
+  made.stream = config.stream.value_or(0);
   auto& biases = m_biases.emplace_back();
   for (const auto& [token, bias] : config.logit_bias) biases.push_back({bias, token, 0});
   made.logit_bias = biases.data();

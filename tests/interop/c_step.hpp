@@ -23,6 +23,8 @@ class StepOfC {
   explicit StepOfC(OwnedStep&&) = delete;
   const tokkos_step* get() const { return &m_step; }
   tokkos_request& request(std::size_t i) { return m_requests[i]; }
+  tokkos_generation_config& config(std::size_t i) { return m_configs[i]; }
+  tokkos_draft_tree& tree(std::size_t i) { return m_trees[i]; }
   tokkos_history* history(std::size_t i) const { return m_histories[i].get(); }
 
  private:

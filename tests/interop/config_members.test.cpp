@@ -86,6 +86,8 @@ TEST_CASE("every member of a config changes what it changes in C++", "[interop]"
          c.bad_words = {{4, 10}, {11}};
        }},
       {"seed", [](GenerationConfig& c) { c.seed = 12345; }},
+      {"stream", [](GenerationConfig& c) { c.stream = 0xFFFFFFFEu; }},
+      {"stream 0, which is not none", [](GenerationConfig& c) { c.stream = 0; }},
   };
   for (const auto& [name, change] : changes) {
     CAPTURE(name);

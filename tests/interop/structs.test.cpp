@@ -128,6 +128,9 @@ TEST_CASE("defaults are those of C++", "[interop]") {
   CHECK(config.penalty_policy == static_cast<std::int32_t>(expected.penalty_policy));
   CHECK(config.penalty_window == expected.penalty_window);
   CHECK(config.logit_bias_count == 0);
+  CHECK(config.has_stream == 0);
+  CHECK(tokkos_tree_links_default().type == TOKKOS_INT32);
+  CHECK(tokkos_draft_tree_default().links == nullptr);
   CHECK(tokkos_request_default().rows == 1);
   CHECK(tokkos_context_options_default().device == -1);
   CHECK(tokkos_verified_draft_default().bonus_token == -1);
