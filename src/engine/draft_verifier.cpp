@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/draft_verifier.hpp>
-#include <tokkos/kernels/verify_draft_trees.hpp>
 #include <tokkos/kernels/verify_greedy.hpp>
 
 #include "engine/check_engine.hpp"
@@ -56,6 +55,12 @@ DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::i
       m_max_num_node(max_num_node),
       m_vocab_size(checked_vocabulary(max_num_node, vocab_size)),
       m_trace_recorder(trace_recorder) {}
+
+template <class ExecutionSpace>
+void DraftVerifier<ExecutionSpace>::set_shared_sums(int count) {
+  require(count >= 0 && count <= 1000, "shared_sums", std::nullopt, count, "a number in [0, 1000]");
+  m_shared_sums = count;
+}
 
 template <class ExecutionSpace>
 template <class T>
@@ -162,8 +167,9 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
     return Staging<ExecutionSpace>::template room<float>(count);
   };
   const std::size_t masses = drafts.without_replacement ? nodes : 0;
-  const bool shared = shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
-  const auto sums = static_cast<std::size_t>(shared_sums * chunk_count(m_vocab_size));
+  const bool shared =
+      m_shared_sums > 0 && shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
+  const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_vocab_size));
   const std::size_t shared_room =
       Staging<ExecutionSpace>::template room<PausedWalk>(batch) + room(2 * batch * sums);
   const StagedTrees staged =

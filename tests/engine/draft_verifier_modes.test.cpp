@@ -3,6 +3,7 @@
 
 // DraftVerifier with one-hot and shared draft rows, chains and greedy decoding, and what it copies.
 #include <tokkos/engine/draft_verifier.hpp>
+#include <tokkos/kernels/verify_draft_trees.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -190,6 +191,38 @@ TEMPLATE_LIST_TEST_CASE("of chains no links are staged", "[engine]", ExecutionSp
     return verifier.staged_bytes();
   };
   CHECK(staged(bush) - staged(chain) >= 2 * 180 * sizeof(std::int32_t) - 21 * 4 - 3 * 64);
+}
+
+TEMPLATE_LIST_TEST_CASE("any number of shared sums gives the same bits", "[engine]",
+                        ExecutionSpaces) {
+  constexpr int large = 5 * 4096 + 3;  // as many chunks as pay
+  std::mt19937_64 random(91);
+  const TestType space;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const DraftBatch batch = random_draft_batch(1, large, false, random);
+    const auto nodes = static_cast<std::size_t>(batch.reference.nodes());
+    const Rows<TestType> model(nodes, large, 0, std::span(batch.reference.model_probs)),
+        draft(nodes, large, 0, std::span(batch.reference.draft_probs));
+    DraftVerifier<TestType> verifier(space, batch.reference.nodes(), large);
+    const auto verify = [&] {
+      return verifier.verify(model.matrix(), draft.matrix(), batch.trees, batch.uniforms);
+    };
+    const auto expected = verify();
+    const bool shares = shares_trees(space, 1, large) && !batch.trees[0].is_chain();
+    for (const int sums : {0, 1, 2, 7, 40}) {
+      CAPTURE(repeat, sums);
+      verifier.set_shared_sums(sums);
+      const KokkosEvents events;
+      const auto verified = verify();
+      CHECK(verified[0].tokens == expected[0].tokens);
+      CHECK(verified[0].accepted_nodes == expected[0].accepted_nodes);
+      CHECK(verified[0].status == expected[0].status);
+      if (shares) CHECK(events.launches().size() == static_cast<std::size_t>(1 + 2 * sums));
+    }
+    for (const int sums : {-1, 1001}) {
+      CHECK(error_of([&] { verifier.set_shared_sums(sums); }).field == "shared_sums");
+    }
+  }
 }
 
 }  // namespace tokkos::test

@@ -9,6 +9,7 @@
 #include <tokkos/engine/event_trace_recorder.hpp>
 #include <tokkos/engine/staging.hpp>
 #include <tokkos/engine/verified_draft.hpp>
+#include <tokkos/kernels/verify_draft_trees.hpp>
 #include <tokkos/request/step_requests.hpp>
 
 #include <cstdint>
@@ -93,6 +94,14 @@ class DraftVerifier {
                                            std::span<const DraftTree> trees,
                                            std::span<const std::string> request_ids = {});
 
+  /// How many sums over the vocabulary of each tree the whole device makes in `verify`, where trees
+  /// are too few to keep it busy; those that come later in a tree's walk its own team makes. Each
+  /// costs two launches, needed or not, so that the best number is the device's and the trees'
+  /// (docs/decisions/0010). The result does not depend on it. Chains take two at most.
+  /// @param count in [0, 1000], 0: none. At first shared_sums
+  /// @throws Error
+  void set_shared_sums(int count);
+
   /// What was tried and accepted at each depth since it was made or reset.
   const AcceptanceStatistics& statistics() const { return m_statistics; }
   void reset_statistics() { m_statistics = {}; }
@@ -117,6 +126,7 @@ class DraftVerifier {
   EventTraceRecorder* m_trace_recorder;
   Staging<ExecutionSpace> m_staging;
   AcceptanceStatistics m_statistics;
+  int m_shared_sums = shared_sums;
 };
 
 }  // namespace tokkos

@@ -46,7 +46,9 @@ class Sampler {
           EventTraceRecorder* trace_recorder = nullptr);
 
   /// Draws from softmax(logits / temperature) of each row, truncated as its request says, without
-  /// writing probabilities.
+  /// writing probabilities. The tokens alone: LogitProcessor::process gives log-probabilities, top
+  /// tokens and several outputs of one read; of logits that are edited already `measure` and
+  /// `log_probabilities` give those of any tokens (docs/log_probabilities.md).
   /// @param logits [n, V], after LogitProcessor::inplace_update_logits
   /// @param requests their temperatures and limits, and seeds and ids for Philox
   /// @param tokens [n], written: -1 for an unusable row
