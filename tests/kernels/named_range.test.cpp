@@ -50,7 +50,7 @@ TEST_CASE("Views meet if and only if they have a byte in common", "") {
   std::mt19937_64 random(17);
   Bytes memory(4096);
   int met = 0, apart_inside = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 40000; ++i) {
     const auto a = random_rows<float>(random);
     const auto b = random_rows<std::int16_t>(random);
     const std::set<std::size_t> of_a = a.bytes(), of_b = b.bytes();
