@@ -40,7 +40,8 @@ class Picture:
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
             f'orient="auto"><path d="M0 0L8 4L0 8z" fill="{SOFT}"/></marker></defs>'
         )
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
         ground = f'<rect width="{width}" height="{height}" fill="white"/>'
         (HERE / name).write_text("\n".join([head, tip, ground, *self.parts, "</svg>", ""]), encoding="utf-8")
 
@@ -73,14 +74,16 @@ def chunk():
     drawn = Picture(760, 250)
     drawn.text(10, 20, "a row of V logits", 13, INK, "start")
     for i in range(5):
-        drawn.box(10 + 148 * i, 30, 140 if i < 4 else 100, 40, "4096 logits" if i < 4 else "the rest", "", STRONG if i == 1 else FILL)
+        width, words = (140, "4096 logits") if i < 4 else (100, "the rest")
+        drawn.box(10 + 148 * i, 30, width, 40, words, "", STRONG if i == 1 else FILL)
     for i, words in enumerate(("m₀, S₀", "m₁, S₁", "m₂, S₂", "m₃, S₃", "m₄, S₄")):
         x = 10 + 148 * i + (70 if i < 4 else 50)
         drawn.line(x, 70, x, 98)
         drawn.box(x - 45, 100, 90, 30, words, "", STRONG if i == 1 else FILL)
         drawn.line(x, 130, 375, 178)
     drawn.box(215, 180, 320, 30, "M = max m,   S = Σ round(S · exp((m − M) / T))")
-    drawn.text(375, 235, "m: the largest allowed logit.  S: Σ round(exp((x − m) / T) · 2⁴⁴), an integer: any order, the same bits", 12, SOFT)
+    said = "m: the largest allowed logit.  S: Σ round(exp((x − m) / T) · 2⁴⁴), an integer: any order, the same bits"
+    drawn.text(375, 235, said, 12, SOFT)
     drawn.write("chunk.svg")
 
 

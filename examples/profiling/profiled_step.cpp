@@ -81,8 +81,9 @@ int main(int argc, char* argv[]) {
   }
   {
     const ScopedRegion region("engine::verify");
-    const std::vector<float> half(nodes, 0.5f);
-    const auto verified = verifier.verify(model, chosen, trees, {half, {0.5f}}, {ids.data(), 1});
+    const std::vector<float> uniforms(nodes, 0.5f);
+    const auto verified =
+        verifier.verify(model, chosen, trees, {uniforms, {0.5f}}, {ids.data(), 1});
     std::printf("emitted %zu tokens\n", verified[0].tokens.size());
   }
 }
