@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tokkos::interop {
@@ -34,9 +35,9 @@ Object* find(const void* handle) noexcept;
 /// The object behind a handle. Never reads through a pointer that is not live.
 /// @throws HandleError if it is null, was destroyed or is of another kind
 template <class Kind>
-Kind& live(const std::string& name, const Kind* handle) {
+Kind& live(std::string_view name, const Kind* handle) {
   auto* object = dynamic_cast<Kind*>(find(handle));
-  if (object == nullptr) refuse_handle(name, handle);
+  if (object == nullptr) refuse_handle(std::string(name), handle);
   return *object;
 }
 
