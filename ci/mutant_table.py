@@ -85,7 +85,7 @@ MUTANTS = [
     ("masked-chunk-lowest-is-allowed", K + "load_chunk.hpp", "kernels:row_status,measure_normalize",
      "? @{unmasked(value)}@ : negative_infinity;", "value"),
     ("nan-unnoticed", K + "load_chunk.hpp", "kernels:row_status",
-     "odd[j] |= @{(value > masked_logit || value == negative_infinity) ? 0u : 1u}@;", "0u"),
+     "odd[j] |= @{((value > masked_logit) | (value == negative_infinity)) ? 0u : 1u}@;", "0u"),
     ("masked-chunk-nan-unnoticed", K + "load_chunk.hpp", "kernels:row_status",
      "magnitudes[j] = @{magnitudes[j] > infinity_bits}@ ? 1u : 0u;", "false"),
     ("masked-chunk-infinity-is-nan", K + "load_chunk.hpp", "kernels:row_status",
