@@ -108,7 +108,7 @@ def draft_tree():
     )
     for i, words in enumerate(rows):
         drawn.box(330, 40 + 44 * i, 380, 34, words)
-    drawn.text(330, 235, "Penalties and mask of a row follow the path from the root to its node.", 12, SOFT, "start")
+    drawn.text(330, 235, "Penalties and mask of a row follow the path to its node.", 11, SOFT, "start")
     drawn.write("draft_tree.svg")
 
 
