@@ -12,6 +12,7 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -34,6 +35,18 @@ std::string kokkos_configuration() {
     }
   }
   return line;
+}
+
+/// What the environment says about OpenMP's threads.
+std::string openmp_environment() {
+  std::string text;
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    if (!text.empty()) text.append(1, ' ');
+    text.append(name).append(1, '=').append(value);
+  }
+  return text;
 }
 
 /// Takes --benchmark_list_tests off the command line: Google Benchmark would list its own names.
@@ -79,6 +92,7 @@ void record_context() {
   benchmark::AddCustomContext("vector_bits", std::to_string(vector_bits()));
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("threads", std::to_string(Space().concurrency()));
+  benchmark::AddCustomContext("openmp_environment", openmp_environment());
   benchmark::AddCustomContext("kokkos_configuration", kokkos_configuration());
   benchmark::AddCustomContext("libtorch", tokkos::bench::libtorch_version());
   benchmark::AddCustomContext(

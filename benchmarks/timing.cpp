@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace tokkos::bench {
@@ -35,6 +36,11 @@ double median_ratio(const std::vector<double>& one, const std::vector<double>& o
   std::vector<double> ratios(one.size());
   for (std::size_t i = 0; i < one.size(); ++i) ratios[i] = one[i] / other[i];
   return median(std::move(ratios));
+}
+
+/// "copy_seconds" of what copy_ratio is the ratio to.
+std::string seconds_counter(const Rival& rival) {
+  return rival.counter.substr(0, rival.counter.rfind('_')) + "_seconds";
 }
 
 /// Keeps a device busy for some milliseconds.
@@ -92,6 +98,7 @@ void run_timed(benchmark::State& state, double bytes, const Timed& own,
     state.counters["device_seconds"] = seconds_on_device(own);
   }
   for (std::size_t i = 0; i < rivals.size(); ++i) {
+    state.counters[seconds_counter(rivals[i])] = median(seconds_by_work[i + 1]);
     state.counters[rivals[i].counter] =
         rivals[i].is_speedup ? median_ratio(seconds_by_work[i + 1], seconds_by_work[0])
                              : median_ratio(seconds_by_work[0], seconds_by_work[i + 1]);

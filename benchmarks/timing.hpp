@@ -35,9 +35,9 @@ struct Rival {
 
 /// Runs a benchmark: own work and rivals in turn, once per iteration, after two rounds of warm-up.
 /// Each iteration takes another order, so that none always finds the caches as the same one left
-/// them. Reports medians: seconds, bytes_per_second for `bytes` that one run moves, the ratios of
-/// the times of one iteration, and on a GPU `device_seconds`, without the host's part in launches
-/// and fences.
+/// them. Reports medians: seconds, its own and each rival's, bytes_per_second for `bytes` that one
+/// run moves, the ratios of the times of one iteration, and on a GPU `device_seconds`, without the
+/// host's part in launches and fences.
 void run_timed(benchmark::State& state, double bytes, const Timed& own,
                const std::vector<Rival>& rivals = {});
 

@@ -92,14 +92,6 @@ struct Drafts {
   }
 };
 
-/// Reads the root's target row and the draft's row of every tree twice.
-void read_twice(const Drafts& drafts, const Number& result) {
-  for (int i = 0; i < 2; ++i) {
-    read_alternate_rows(Space(), drafts.model, 0, result);
-    read_alternate_rows(Space(), drafts.draft, 1, result);
-  }
-}
-
 void verify(benchmark::State& state, std::int64_t batch, std::int64_t vocabulary, bool lossless) {
   const Drafts drafts(batch, vocabulary);
   const SharedScratch shared_scratch(batch, vocabulary);
@@ -123,7 +115,9 @@ void verify(benchmark::State& state, std::int64_t batch, std::int64_t vocabulary
     if (!lossless) restore(source, drafts.model);
   };
   const double bytes = 4.0 * sizeof(float) * static_cast<double>(batch * vocabulary);
-  const Rival rival{"two_reads_ratio", false, {[&] { read_twice(drafts, maximum); }}};
+  const Rival rival{"two_reads_ratio", false, {[&] {
+                      read_pairs_twice(space, drafts.model, drafts.draft, maximum);
+                    }}};
   if (lossless) {
     run_timed(state, bytes, {by_lossless_rule, again}, {rival});
   } else {

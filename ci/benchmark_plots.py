@@ -129,6 +129,6 @@ def draw_all(folder):
         report = json.loads(path.read_text())
         if path.stem.startswith("growth-"):
             draw_growth(report, path, path.stem.split("-")[1])
-        elif path.stem.startswith("targets"):
+        elif path.stem in ("targets", "targets-portable"):
             draw_ratios(report, path.with_name(path.name.replace("targets", "ratios").replace(".json", ".svg")))
     return 0

@@ -3,14 +3,16 @@
 
 // The stage between logits and tokens of a small engine, as docs/engine.md builds it step by step:
 // two running requests, one of them with a grammar. Each step is prepared while the model computes;
-// then the same tokens are generated with draft trees. The model is a fake, and memory that it
-// owns.
+// then the same tokens are generated with draft trees, a request joins and one leaves. The model is
+// a fake, and memory that it owns.
 
 #include <tokkos/tokkos.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -71,12 +73,40 @@ struct Batch {
   std::vector<tokkos::TokenHistory> histories = {tokkos::TokenHistory({0}),
                                                  tokkos::TokenHistory({5})};
   Ascending grammar;
-  std::vector<tokkos::SequenceState> states = {{.history = &histories[0]},
-                                               {.history = &histories[1], .mask = &grammar}};
+  std::vector<tokkos::VocabularyMask*> masks = {nullptr, &grammar};
+  std::vector<tokkos::SequenceState> states;  // of the last step()
 
-  tokkos::StepRequests step() const { return {configs, states, ids}; }
+  tokkos::StepRequests step() {
+    states.clear();  // histories may have moved
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      states.push_back({.history = &histories[i], .mask = masks[i]});
+    return {configs, states, ids};
+  }
 };
 // end requests
+
+// begin join
+/// A request joins, if all that it asks for is good: the others' tokens stay as they are. Its id
+/// names its random stream, so no two have the same.
+void join(Batch& batch, const std::string& id, const tokkos::GenerationConfig& config,
+          tokkos::TokenHistory prompt, tokkos::VocabularyMask* mask) {
+  const tokkos::SequenceState state{.history = &prompt, .mask = mask};
+  tokkos::validate({{&config, 1}, {&state, 1}, {&id, 1}}, 1, vocabulary);  // throws tokkos::Error
+  batch.histories.push_back(std::move(prompt));
+  batch.ids.push_back(id);
+  batch.configs.push_back(config);
+  batch.masks.push_back(mask);
+}
+
+/// One leaves: at its end, or because it failed.
+void leave(Batch& batch, std::size_t i) {
+  const auto place = static_cast<std::ptrdiff_t>(i);
+  batch.ids.erase(batch.ids.begin() + place);
+  batch.configs.erase(batch.configs.begin() + place);
+  batch.histories.erase(batch.histories.begin() + place);
+  batch.masks.erase(batch.masks.begin() + place);
+}
+// end join
 
 tokkos::TokenId last_token(const tokkos::TokenHistory& history) {
   return history.generated().empty() ? history.prompt().back() : history.generated().back();
@@ -91,6 +121,8 @@ struct Stage {
   tokkos::DraftVerifier<Space> verifier{space, max_rows, vocabulary};
   Kokkos::View<tokkos::TokenId*, Space> tokens{"engine::tokens", max_rows};
   Kokkos::View<std::int32_t*, Space> status{"engine::status", max_rows};
+  decltype(tokens)::host_mirror_type drawn = Kokkos::create_mirror_view(tokens);
+  decltype(status)::host_mirror_type bits = Kokkos::create_mirror_view(status);
   Kokkos::View<float**, Kokkos::LayoutRight, Space> probabilities{"engine::probabilities", max_rows,
                                                                   vocabulary};
 };
@@ -111,21 +143,25 @@ void one_token_each(Stage& stage, const Model& model, Batch& batch) {
   for (const tokkos::TokenHistory& history : batch.histories) last.push_back(last_token(history));
   void* const pointer = model.forward(last);
   // While a model on a GPU still computes: validates, flattens, uploads.
-  stage.processor.prepare(static_cast<std::int64_t>(n), batch.step());
+  stage.processor.prepare(static_cast<std::int64_t>(n), batch.step(),
+                          {.ties = tokkos::GreedyTies::lowest_id});
   const auto tokens = Kokkos::subview(stage.tokens, std::pair(std::size_t{0}, n));
   const auto status = Kokkos::subview(stage.status, std::pair(std::size_t{0}, n));
   Kokkos::deep_copy(stage.space, status, 0);  // bits are ORed into it
   stage.processor.process(rows_at(pointer, n), {.tokens = tokens, .row_status = status});
 
-  const auto drawn = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), tokens);
-  const auto bits = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), status);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (drawn(i) < 0) {  // this request alone has failed
-      std::printf("%s: %s\n", batch.ids[i].c_str(), tokkos::row_status_names(bits(i)).c_str());
-      continue;
+  Kokkos::deep_copy(stage.space, stage.drawn, stage.tokens);
+  Kokkos::deep_copy(stage.space, stage.bits, stage.status);
+  stage.space.fence("engine::step");  // the only wait: for this instance
+  for (std::size_t i = n; i-- > 0;) {
+    const tokkos::TokenId token = stage.drawn(i);
+    if (token >= 0 && (batch.masks[i] == nullptr || batch.masks[i]->accept(token))) {
+      batch.histories[i].commit(token);
+    } else {  // this request alone has failed
+      std::printf("%s: %s\n", batch.ids[i].c_str(),
+                  tokkos::row_status_names(stage.bits(i)).c_str());
+      leave(batch, i);
     }
-    batch.histories[i].commit(drawn(i));
-    if (batch.states[i].mask != nullptr) batch.states[i].mask->accept(drawn(i));
   }
 }
 // end step
@@ -169,8 +205,13 @@ void several_tokens_each(Stage& stage, const Model& model, Batch& batch) {
   stage.processor.process(rows_at(pointer, last.size()), {.probabilities = probabilities});
   const auto verified = stage.verifier.verify(
       probabilities, {}, trees, tokkos::verify_uniforms(step), batch.ids);  // {}: chosen drafts
-  for (std::size_t i = 0; i < trees.size(); ++i)
-    tokkos::commit(verified[i], batch.histories[i], batch.states[i].mask);  // both, or none
+  for (std::size_t i = trees.size(); i-- > 0;) {
+    tokkos::commit(verified[i], batch.histories[i], batch.masks[i]);  // both, or none
+    if (verified[i].bonus_token >= 0) continue;
+    std::printf("%s: %s\n", batch.ids[i].c_str(),  // a row that was reached is unusable
+                tokkos::row_status_names(verified[i].status).c_str());
+    leave(batch, i);
+  }
 }
 // end tree
 
@@ -178,7 +219,7 @@ void several_tokens_each(Stage& stage, const Model& model, Batch& batch) {
 /// Takes back the last `count` tokens of a request: what a stop string, or a retry, asks for.
 void take_back(Batch& batch, std::size_t i, std::int32_t count) {
   batch.histories[i].rollback(static_cast<std::size_t>(count));
-  if (batch.states[i].mask != nullptr) batch.states[i].mask->rollback(count);
+  if (batch.masks[i] != nullptr) batch.masks[i]->rollback(count);
 }
 // end rollback
 
@@ -210,7 +251,11 @@ int main(int argc, char* argv[]) {
   int steps = 0;
   for (; drafted.histories[0].generated().size() < length; ++steps)
     several_tokens_each(stage, model, drafted);
-  for (const std::string& text : texts(plain, length)) std::printf("%s\n", text.c_str());
+  const bool same = texts(plain, 4) == texts(drafted, 4);
+  join(plain, "chat-3", {.temperature = 0.0f}, tokkos::TokenHistory({12}), nullptr);
+  leave(plain, 0);
+  for (std::size_t k = 0; k < 2; ++k) one_token_each(stage, model, plain);
+  for (const std::string& text : texts(plain, length + 2)) std::printf("%s\n", text.c_str());
   std::printf("%d steps with draft trees\n", steps);
-  return texts(plain, 4) == texts(drafted, 4) ? 0 : 1;
+  return same ? 0 : 1;
 }

@@ -41,11 +41,26 @@ void copy_rows(const Space& space, const Rows<float>& from, const Rows<float>& t
 
 namespace {
 
-/// Maximum over every step-th row from row `first` on, in blocks of a row each.
-void read_some_rows(const Space& space, const Rows<float>& rows, std::int64_t first,
-                    std::int64_t step, const Number& result) {
+/// The larger of `maximum` and the maximum over [begin, end), on a host.
+float maximum_of(const float* begin, const float* end, float maximum) {
+  // Lanes side by side: one maximum alone would wait for itself, not for memory.
+  constexpr int lanes = 64;
+  float maxima[lanes];
+  for (float& lane : maxima) lane = maximum;
+  const float* x = begin;
+  for (; x + lanes <= end; x += lanes) {
+    for (int j = 0; j < lanes; ++j) maxima[j] = x[j] > maxima[j] ? x[j] : maxima[j];
+  }
+  for (; x < end; ++x) maxima[0] = *x > maxima[0] ? *x : maxima[0];
+  for (const float lane : maxima) maximum = lane > maximum ? lane : maximum;
+  return maximum;
+}
+
+}  // namespace
+
+void read_rows(const Space& space, const Rows<float>& rows, const Number& result) {
   const auto width = static_cast<std::int64_t>(rows.extent(1));
-  const auto count = (static_cast<std::int64_t>(rows.extent(0)) - first + step - 1) / step;
+  const auto count = static_cast<std::int64_t>(rows.extent(0));
   const float* source = rows.data();
   const std::int64_t blocks = (width + block - 1) / block;
   if constexpr (runs_on_host) {
@@ -53,20 +68,10 @@ void read_some_rows(const Space& space, const Rows<float>& rows, std::int64_t fi
         "tokkos::bench::read",
         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count * blocks),
         [=](const std::int64_t i, float& maximum) {
-          const float* row = source + (first + i / blocks * step) * width;
+          const float* row = source + i / blocks * width;
           const std::int64_t begin = i % blocks * block;
           const std::int64_t end = begin + block < width ? begin + block : width;
-          // Lanes side by side: one maximum alone would wait for itself, not for memory.
-          constexpr int lanes = 64;
-          float maxima[lanes];
-          for (float& lane : maxima) lane = row[begin];
-          std::int64_t v = begin;
-          for (; v + lanes <= end; v += lanes) {
-            for (int j = 0; j < lanes; ++j)
-              maxima[j] = row[v + j] > maxima[j] ? row[v + j] : maxima[j];
-          }
-          for (; v < end; ++v) maxima[0] = row[v] > maxima[0] ? row[v] : maxima[0];
-          for (const float lane : maxima) maximum = lane > maximum ? lane : maximum;
+          maximum = maximum_of(row + begin, row + end, maximum);
         },
         Kokkos::Max<float, Memory>(result));
   } else {
@@ -74,19 +79,42 @@ void read_some_rows(const Space& space, const Rows<float>& rows, std::int64_t fi
     Kokkos::parallel_reduce(
         "tokkos::bench::read",
         Kokkos::TeamPolicy<Space>(space, static_cast<int>(count * blocks), threads),
-        ReadBlock{source, width, blocks, first, step}, Kokkos::Max<float, Memory>(result));
+        ReadBlock{source, width, blocks, 0, 1}, Kokkos::Max<float, Memory>(result));
   }
 }
 
-}  // namespace
-
-void read_rows(const Space& space, const Rows<float>& rows, const Number& result) {
-  read_some_rows(space, rows, 0, 1, result);
-}
-
-void read_alternate_rows(const Space& space, const Rows<float>& rows, std::int64_t first,
-                         const Number& result) {
-  read_some_rows(space, rows, first, 2, result);
+void read_pairs_twice(const Space& space, const Rows<float>& even, const Rows<float>& odd,
+                      const Number& result) {
+  const auto width = static_cast<std::int64_t>(even.extent(1));
+  const auto pairs = static_cast<std::int64_t>(even.extent(0) / 2);
+  const float *const one = even.data(), *const other = odd.data();
+  if constexpr (runs_on_host) {
+    constexpr std::int64_t slice = 16 * block;  // two of them: 512 KiB
+    const std::int64_t slices = (width + slice - 1) / slice;
+    Kokkos::parallel_reduce(
+        "tokkos::bench::read_twice",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, pairs * slices),
+        [=](const std::int64_t i, float& maximum) {
+          const std::int64_t row = i / slices * 2, begin = i % slices * slice;
+          const std::int64_t end = begin + slice < width ? begin + slice : width;
+          for (int time = 0; time < 2; ++time) {
+            maximum = maximum_of(one + row * width + begin, one + row * width + end, maximum);
+            maximum = maximum_of(other + (row + 1) * width + begin, other + (row + 1) * width + end,
+                                 maximum);
+          }
+        },
+        Kokkos::Max<float, Memory>(result));
+  } else {
+    constexpr int threads = 256;
+    const std::int64_t blocks = (width + block - 1) / block;
+    for (int i = 0; i < 4; ++i) {
+      Kokkos::parallel_reduce(
+          "tokkos::bench::read_twice",
+          Kokkos::TeamPolicy<Space>(space, static_cast<int>(pairs * blocks), threads),
+          ReadBlock{i % 2 == 0 ? one : other, width, blocks, i % 2, 2},
+          Kokkos::Max<float, Memory>(result));
+    }
+  }
 }
 
 }  // namespace tokkos::bench

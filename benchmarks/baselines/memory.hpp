@@ -16,9 +16,10 @@ void copy_rows(const Space& space, const Rows<float>& from, const Rows<float>& t
 /// Reads every element once: their maximum, into `result`.
 void read_rows(const Space& space, const Rows<float>& rows, const Number& result);
 
-/// The same for every second row, from row `first` on.
-void read_alternate_rows(const Space& space, const Rows<float>& rows, std::int64_t first,
-                         const Number& result);
+/// Reads rows 0, 2, ... of `even` and 1, 3, ... of `odd` twice. On a host a pair is
+/// read in slices that stay in the second-level cache until they are read again.
+void read_pairs_twice(const Space& space, const Rows<float>& even, const Rows<float>& odd,
+                      const Number& result);
 
 /// Copies on one device without timing: what a benchmark in place starts from.
 template <class T>

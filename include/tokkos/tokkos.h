@@ -513,8 +513,8 @@ TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* un
 
 /* Verifies draft trees: tokkos::DraftVerifier. */
 typedef struct tokkos_verifier tokkos_verifier;
-/* @param limits max_rows is the most nodes of a call, roots included; active_vocabulary is 0 or V
- */
+/* @param limits max_rows is the most nodes of a call, roots included; active_vocabulary concerns
+ *   tokkos_verifier_verify_greedy: the rows of tokkos_verifier_verify are read whole */
 TOKKOS_API tokkos_status tokkos_verifier_create(const tokkos_context* context,
                                                 const tokkos_limits* limits,
                                                 tokkos_verifier** verifier);

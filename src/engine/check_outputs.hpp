@@ -87,7 +87,7 @@ void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>&
 /// Checks that a step is prepared for the logits that came.
 inline void check_prepared(std::optional<std::int64_t> prepared, std::int64_t rows, bool can_draw) {
   if (!prepared) {
-    throw Error("prepare", std::nullopt, "not called",
+    throw Error("prepare", std::nullopt, "not called since the last step",
                 "a call before each process without requests");
   }
   if (*prepared != rows) {

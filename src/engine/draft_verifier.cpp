@@ -50,11 +50,16 @@ std::int64_t checked_vocabulary(std::int64_t max_num_node, std::int64_t vocab_si
 template <class ExecutionSpace>
 DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::int64_t max_num_node,
                                              std::int64_t vocab_size,
+                                             std::optional<std::int64_t> active_vocabulary,
                                              EventTraceRecorder* trace_recorder)
     : m_space(space),
       m_max_num_node(max_num_node),
       m_vocab_size(checked_vocabulary(max_num_node, vocab_size)),
-      m_trace_recorder(trace_recorder) {}
+      m_active_vocabulary(active_vocabulary.value_or(vocab_size)),
+      m_trace_recorder(trace_recorder) {
+  require(m_active_vocabulary >= 1 && m_active_vocabulary <= vocab_size, "active_vocabulary",
+          std::nullopt, m_active_vocabulary, "a number in [1, vocab_size]");
+}
 
 template <class ExecutionSpace>
 void DraftVerifier<ExecutionSpace>::set_shared_sums(int count) {
@@ -221,6 +226,7 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify_greedy(
   const auto chunk_maxima = m_staging.template add<std::int64_t>(maxima);  // scratch
   LogitRows<Logit, memory_space> rows;
   rows.logits = logits;
+  rows.active_vocabulary = m_active_vocabulary;
   GreedyTrees<memory_space> result{staged.result(m_staging, 1), staged.result(m_staging, 2),
                                    staged.result(m_staging, 3)};
   if (shared) result.chunk_maxima = m_staging.on_device(chunk_maxima, chunks);

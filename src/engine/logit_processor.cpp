@@ -64,22 +64,20 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   Staging<ExecutionSpace>& blob =
       m_prepared->begin_call(m_space, StagedEdits<ExecutionSpace>::room(flat));
   const StagedEdits<ExecutionSpace> edits(blob, flat);
-  m_prepared->upload_call(m_space, blob);
   m_staged_bytes = blob.size();
-  {
-    const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
-    detail::apply_logit_bias(m_space, logits, edits.biases(), row_status);
-  }
-  {
-    const TracedStage stage(m_trace_recorder, "apply penalty", requests.request_ids);
-    detail::apply_penalty(m_space, logits, edits.penalties(), row_status);
-  }
-  {
+  m_prepared->launch_call(m_space, blob, [&] {
+    {
+      const TracedStage stage(m_trace_recorder, "apply logit bias", requests.request_ids);
+      detail::apply_logit_bias(m_space, logits, edits.biases(), row_status);
+    }
+    {
+      const TracedStage stage(m_trace_recorder, "apply penalty", requests.request_ids);
+      detail::apply_penalty(m_space, logits, edits.penalties(), row_status);
+    }
     const TracedStage stage(m_trace_recorder, "apply logit mask", requests.request_ids);
     apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
                           edits.mask_words(), {.active_vocabulary = m_active_vocabulary});
-  }
-  blob.end(m_space);
+  });
 }
 
 template <class ExecutionSpace>
@@ -95,14 +93,14 @@ void LogitProcessor<ExecutionSpace>::compute_probabilities(
   Staging<ExecutionSpace>& blob =
       m_prepared->begin_call(m_space, StagedRows<ExecutionSpace>::room(rows));
   const StagedRows<ExecutionSpace> staged(blob, requests, rows, {});
-  m_prepared->upload_call(m_space, blob);
   m_staged_bytes = blob.size();
   LogitRows<Logit, memory_space> step;
   step.logits = logits;
   step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
-  softmax(m_space, step, m_workspace.measures(rows), probabilities, row_status);
-  blob.end(m_space);
+  m_prepared->launch_call(m_space, blob, [&] {
+    softmax(m_space, step, m_workspace.measures(rows), probabilities, row_status);
+  });
 }
 
 #define TOKKOS_INSTANTIATE_CLASS(Space) template class LogitProcessor<Space>;

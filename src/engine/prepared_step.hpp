@@ -72,6 +72,17 @@ class PreparedStep {
   std::optional<std::int64_t> size() const { return m_rows; }
   void finish() { m_rows.reset(); }
 
+  /// Gives the launches of the prepared step to `space`, behind its upload; until they have run,
+  /// the blob is theirs. The step is not prepared any more, also if they throw: logits may be
+  /// edited.
+  template <class Launches>
+  void launch(const ExecutionSpace& space, const Launches& launches) {
+    finish();
+    blob().precede(space);
+    launches();
+    blob().end(space);
+  }
+
   /// Begins a blob for a call that does not prepare: the one that was not used last, or, since a
   /// prepared step stays as it is, the one beside it.
   Blob& begin_call(const ExecutionSpace& space, std::size_t room) {
@@ -79,11 +90,14 @@ class PreparedStep {
     return m_blobs[m_last];
   }
 
-  /// Uploads what was begun so; kernels that `space` is given from now on begin behind it. Not on
-  /// `space` itself: the next call waits for the upload, and would for all that `space` was given.
-  void upload_call(const ExecutionSpace& space, Blob& blob) {
+  /// Uploads what was begun so and gives the call's launches to `space`, behind it. The upload is
+  /// not on `space` itself: the next call waits for it, and would for all that `space` was given.
+  template <class Launches>
+  void launch_call(const ExecutionSpace& space, Blob& blob, const Launches& launches) {
     start_upload(blob);
     blob.precede(space);
+    launches();
+    blob.end(space);
   }
 
   /// Bytes held, host and device together.

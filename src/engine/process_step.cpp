@@ -88,14 +88,12 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
     if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);
     m_raw->begin(outputs.raw_logprobs.data() == nullptr ? 0 : m_prepared->edits().size());
   }
-  m_prepared->finish();  // also if a hook throws: its logits are edited, and must not be again
-  if (rows > 0) {
-    m_prepared->blob().precede(m_space);
+  if (rows == 0) return m_prepared->finish();
+  m_prepared->launch(m_space, [&] {
     if (reads_raw_logits(outputs)) read_raw(logits, outputs);
     edit_step(logits, outputs, hook);
     finish_step(logits, outputs);
-    m_prepared->blob().end(m_space);
-  }
+  });
 }
 
 template <class ExecutionSpace>

@@ -18,7 +18,7 @@ class VerifierPartOf final : public VerifierPart {
   using Space = MemoryOf<ExecutionSpace>;
 
   VerifierPartOf(const ExecutionSpace& space, const Limits& limits)
-      : m_verifier(space, limits.max_rows, limits.vocabulary) {}
+      : m_verifier(space, limits.max_rows, limits.vocabulary, limits.active_vocabulary) {}
 
   std::vector<VerifiedDraft> verify(const tokkos_array* model_probs,
                                     const tokkos_verify_options& options,
@@ -51,10 +51,6 @@ class VerifierPartOf final : public VerifierPart {
 
 template <class ExecutionSpace>
 std::unique_ptr<VerifierPart> make_verifier(const ExecutionSpace& space, const Limits& limits) {
-  if (limits.active_vocabulary.value_or(limits.vocabulary) != limits.vocabulary) {
-    throw Error("active_vocabulary", std::nullopt, to_text(*limits.active_vocabulary),
-                "0 or the vocabulary: a verifier reads whole rows");
-  }
   return std::make_unique<VerifierPartOf<ExecutionSpace>>(space, limits);
 }
 

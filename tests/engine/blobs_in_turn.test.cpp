@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -65,14 +66,25 @@ class Steps {
   /// Gives the kernels of the step that was prepared to the instance.
   /// @param ends whether it gets to the end, or throws behind the kernels
   void process(bool ends = true) {
-    m_prepared.finish();
+    const auto launches = [&] {
+      launch();
+      if (!ends) throw std::runtime_error("a hook");
+    };
+    if (ends) {
+      m_prepared.launch(m_space, launches);
+    } else {
+      CHECK_THROWS_AS(m_prepared.launch(m_space, launches), std::runtime_error);
+    }
+  }
+
+  /// Gives them to the instance again, as the graph of a step does.
+  void replay() {
+    m_prepared.blob().precede(m_space);
     launch();
-    if (ends) m_prepared.blob().end(m_space);
   }
 
   /// Gives them alone to the instance.
   void launch() {
-    m_prepared.blob().precede(m_space);
     const auto result = std::make_shared<Read>();
     m_results.push_back(result);
     m_space.launch("kernel", [result, edits = m_prepared.edits().biases(),
@@ -92,12 +104,12 @@ class Steps {
     const auto slot = blob.add<float>(1);
     const float number = static_cast<float>(--m_calls);
     blob.host(slot)[0] = number;
-    m_prepared.upload_call(m_space, blob);
-    m_space.launch("another kernel", [this, number, value = blob.on_device(slot)] {
-      CHECK(value(0) == number);
-      ++m_calls_that_ran;
+    m_prepared.launch_call(m_space, blob, [&] {
+      m_space.launch("another kernel", [this, number, value = blob.on_device(slot)] {
+        CHECK(value(0) == number);
+        ++m_calls_that_ran;
+      });
     });
-    blob.end(m_space);
   }
   int calls_that_ran() const { return m_calls_that_ran; }
 
@@ -232,7 +244,7 @@ TEST_CASE("a step that a graph replays keeps its blob, though it is never proces
   Steps steps;
   for (int i = 0; i < 9; ++i) {
     steps.prepare(i, 5, 40);
-    steps.launch();  // what a replay does: neither finish nor end
+    steps.replay();  // what a replay does: neither finish nor end
     if (i % 4 == 3) steps.stage_something_else();
   }
   steps.finish_and_check();

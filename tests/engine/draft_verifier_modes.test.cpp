@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -129,6 +130,33 @@ TEMPLATE_LIST_TEST_CASE("a long row is followed by all threads as by one", "[eng
     const auto accepted = verifier.template verify_greedy<float>(two.matrix(), chain);
     CHECK(accepted[0].tokens == std::vector<TokenId>{19998, 5000});
     CHECK(accepted[0].status == 0);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("greedy verification does not look at the padding", "[engine]",
+                        ExecutionSpaces) {
+  for (const std::size_t row : {std::size_t{64}, std::size_t{20000}}) {  // one chunk, several
+    for (const float padding : {50.0f, std::numeric_limits<float>::quiet_NaN()}) {
+      CAPTURE(row, padding);
+      std::vector<float> values(2 * row, -1.0f);
+      for (std::size_t token = row - 4; token < row; ++token) {
+        values[token] = values[row + token] = padding;
+      }
+      values[row - 5] = 2.0f;   // the last token that exists, at the root
+      values[row + 17] = 2.0f;  // behind it
+      const auto last = static_cast<TokenId>(row - 5);
+      const auto size = static_cast<std::int64_t>(row);
+      DraftVerifier<TestType> verifier(TestType(), 2, size, size - 4);
+      const Rows<TestType> logits(2, row, 0, values);
+      const auto verified = verifier.template verify_greedy<float>(
+          logits.matrix(), std::vector<DraftTree>{{{last}, {-1}}});
+      CHECK(verified[0].tokens == std::vector<TokenId>{last, 17});
+      CHECK(verified[0].status == 0);
+    }
+  }
+  for (const std::int64_t active : {-1, 0, 65}) {
+    const auto error = error_of([&] { DraftVerifier<TestType>(TestType(), 2, 64, active); });
+    CHECK(error.field == "active_vocabulary");
   }
 }
 

@@ -85,7 +85,7 @@ TEMPLATE_LIST_TEST_CASE("each stage of a step is traced by the seed's names", "[
   CHECK(journal.take() == Lines{"+sampling", "+softmax", "-softmax", "-sampling"});
   CHECK(journal.last_ids() == step.step.ids);
 
-  DraftVerifier<TestType> verifier(TestType(), 4, 64, &journal);
+  DraftVerifier<TestType> verifier(TestType(), 4, 64, std::nullopt, &journal);
   const Guarded<float, MemorySpace> probs(1, 64, 0, {});
   const std::vector<std::string> ids = {"only"};
   verifier.verify(probs.matrix(), probs.matrix(), std::vector<DraftTree>(1), {{0.5f}, {0.5f}}, ids);

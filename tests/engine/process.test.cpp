@@ -22,6 +22,7 @@
 #include "engine/kokkos_events.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
+#include "request/owned_step.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -194,6 +195,47 @@ TEMPLATE_LIST_TEST_CASE("process takes at most four launches for one output", "[
   };
   CHECK(launches({.probabilities = views.probabilities.matrix()}) <= 4);
   CHECK(launches({.tokens = views.tokens.vector()}) <= 4);
+}
+
+TEMPLATE_LIST_TEST_CASE(
+    "a step of long rows launches no more, allocates nothing, waits for nothing", "[engine]",
+    ExecutionSpaces) {
+  constexpr std::int64_t long_row = 131072;
+  using Memory = MemoryOf<TestType>;
+  for (const std::int64_t rows : {1, 2, 40}) {  // shared by chunk, if there are threads; whole rows
+    CAPTURE(rows);
+    OwnedStep owned;
+    for (std::int64_t i = 0; i < rows; ++i) owned.add({.logit_bias = {{7, 1.0}}});
+    const auto n = static_cast<std::size_t>(rows);
+    const Guarded<float, Memory> logits(n, long_row, 0, {});
+    const Guarded<float, Memory> probabilities(n, long_row, 0, {});  // 40 rows: past the caches
+    const Guarded<float, Memory> sums(n);
+    const Guarded<TokenId, Memory> tokens(n);
+    const std::vector<float> uniforms(n, 0.5f);
+    LogitProcessor<TestType> processor(TestType(), rows, long_row);
+    const auto check = [&](const StepOutputs<Memory>& outputs, std::size_t most) {
+      const auto run = [&] {
+        processor.process(logits.matrix(), owned.requests(), outputs, {.uniforms = uniforms});
+      };
+      run();
+      Kokkos::fence("tokkos::test::warm");
+      const KokkosEvents events;
+      run();
+      CHECK(events.launches().size() <= most);
+      CHECK(!events.launches().empty());
+      CHECK(events.allocations().empty());
+      CHECK(events.fences().empty());
+      Kokkos::fence("tokkos::test::process");
+      return events.launches();
+    };
+    const auto softmax = check({.probabilities = probabilities.matrix()}, 4);
+    check({.tokens = tokens.vector()}, 4);
+    check({.log_sum_exp = sums.vector()}, 4);
+    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible) {
+      const bool shares = rows == 1 && TestType().concurrency() > 1;
+      CHECK(std::ranges::count(softmax, "tokkos::softmax::weigh") == (shares ? 1 : 0));
+    }
+  }
 }
 
 }  // namespace tokkos::test

@@ -69,7 +69,7 @@ void append_verified(Bits& bits, const std::vector<VerifiedDraft>& verified) {
 template <class ExecutionSpace>
 Bits run_drafts(const ExecutionSpace& space, std::uint64_t seed, EventTraceRecorder* trace) {
   using Memory = MemoryOf<ExecutionSpace>;
-  DraftVerifier<ExecutionSpace> verifier(space, 64, vocabulary, trace);
+  DraftVerifier<ExecutionSpace> verifier(space, 64, vocabulary, std::nullopt, trace);
   Sampler<ExecutionSpace> sampler(space, 64, vocabulary, {}, trace);
   Bits bits;
   for (int step = 0; step < steps; ++step) {

@@ -78,6 +78,19 @@ inline Processor processor_on(const Context& context, const tokkos_limits& limit
   return processor;
 }
 
+inline Verifier verifier_on(const Context& context, const tokkos_limits& limits) {
+  Verifier verifier;
+  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
+  return verifier;
+}
+
+/// Room for what a verifier says.
+inline VerifiedOfC no_results() {
+  VerifiedOfC verified;
+  check_ok(tokkos_verified_create(verified.put()));
+  return verified;
+}
+
 template <class T>
 constexpr std::int32_t type_of() {
   if (std::is_same_v<T, float>) return TOKKOS_FLOAT32;

@@ -107,11 +107,8 @@ TEMPLATE_LIST_TEST_CASE("trees by links and with an order of trial are verified 
   using Space = MemoryOf<TestType>;
   std::mt19937_64 random(41);
   const Context context = context_on<TestType>();
-  const tokkos_limits limits = limits_of(200, vocabulary);
-  Verifier verifier;
-  VerifiedOfC verified;
-  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
-  check_ok(tokkos_verified_create(verified.put()));
+  const Verifier verifier = verifier_on(context, limits_of(200, vocabulary));
+  const VerifiedOfC verified = no_results();
   int ordered_otherwise = 0;
   for (int repeat = 0; repeat < 4; ++repeat) {
     DraftBatch batch = random_draft_batch(20, vocabulary, false, random);
@@ -177,11 +174,8 @@ TEST_CASE("trees of C that are none are refused by name", "[interop]") {
   std::vector<float> rows(4 * vocabulary, 1.0f / vocabulary);
   const tokkos_array model = tokkos_matrix(rows.data(), TOKKOS_FLOAT32, 4, vocabulary, 0);
   const Context context = context_on<Kokkos::Serial>();
-  const tokkos_limits limits = limits_of(100, vocabulary);
-  Verifier verifier;
-  VerifiedOfC verified;
-  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
-  check_ok(tokkos_verified_create(verified.put()));
+  const Verifier verifier = verifier_on(context, limits_of(100, vocabulary));
+  const VerifiedOfC verified = no_results();
   const auto verify = [&] {
     return tokkos_verifier_verify(verifier.get(), &model, step.get(), nullptr, verified.get());
   };

@@ -188,7 +188,7 @@ TEST_CASE("limits that no vocabulary has are refused", "[interop]") {
     CHECK(processor == nullptr);
   }
   tokkos_verifier* verifier = nullptr;
-  const tokkos_limits part = limits_of(4, 10, 9);
+  const tokkos_limits part = limits_of(4, 10, 11);
   CHECK(complaint_of(tokkos_verifier_create(context.get(), &part, &verifier)).field ==
         "active_vocabulary");
 }

@@ -10,6 +10,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -80,11 +81,8 @@ TEMPLATE_LIST_TEST_CASE("lossless verification says what C++ says", "[interop]",
   DraftVerifier<TestType> expected(TestType(), 100, vocabulary);
 
   const Context context = context_on<TestType>();
-  const tokkos_limits limits = limits_of(100, vocabulary);
-  Verifier verifier;
-  VerifiedOfC verified;
-  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
-  check_ok(tokkos_verified_create(verified.put()));
+  const Verifier verifier = verifier_on(context, limits_of(100, vocabulary));
+  const VerifiedOfC verified = no_results();
   tokkos_array model_probs = array_of(model.matrix());
   model_probs.flags = TOKKOS_ARRAY_READ_ONLY;
   const tokkos_array draft_probs = array_of(drafts.matrix());
@@ -132,11 +130,8 @@ TEMPLATE_LIST_TEST_CASE("greedy verification says what C++ says, of every type",
   const OwnedStep owned = step_of(batch.trees);
   const StepOfC step(owned);
   const Context context = context_on<Space>();
-  const tokkos_limits limits = limits_of(100, vocabulary);
-  Verifier verifier;
-  VerifiedOfC verified;
-  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
-  check_ok(tokkos_verified_create(verified.put()));
+  const Verifier verifier = verifier_on(context, limits_of(100, vocabulary));
+  const VerifiedOfC verified = no_results();
   const tokkos_array rows = array_of(logits.matrix());
   check_ok(tokkos_verifier_verify_greedy(verifier.get(), &rows, step.get(), verified.get()));
   DraftVerifier<Space> expected(Space(), 100, vocabulary);
@@ -144,6 +139,25 @@ TEMPLATE_LIST_TEST_CASE("greedy verification says what C++ says, of every type",
       verified.get(),
       expected.template verify_greedy<Logit>(
           Matrix<const Logit, typename TestType::memory_space>(logits.matrix()), batch.trees));
+}
+
+TEST_CASE("greedy verification of C does not look at the padding", "[interop]") {
+  const OwnedStep owned = step_of({{.token_ids = {3}, .parents = {-1}}});
+  const StepOfC step(owned);
+  std::vector<float> rows(2 * vocabulary, 0.0f);
+  rows[3] = rows[vocabulary + 1] = 1.0f;
+  rows[vocabulary - 1] = 2.0f;
+  rows[2 * vocabulary - 1] = std::numeric_limits<float>::quiet_NaN();
+  const tokkos_array logits = tokkos_matrix(rows.data(), TOKKOS_FLOAT32, 2, vocabulary, 0);
+  const Context context = context_on<Kokkos::Serial>();
+  const VerifiedOfC verified = no_results();
+  const auto verify = [&](const Verifier& verifier) {
+    check_ok(tokkos_verifier_verify_greedy(verifier.get(), &logits, step.get(), verified.get()));
+  };
+  verify(verifier_on(context, limits_of(2, vocabulary, vocabulary - 1)));
+  check_same(verified.get(), {{{0}, {3, 1}, 1, 0}});
+  verify(verifier_on(context, limits_of(2, vocabulary)));
+  check_same(verified.get(), {{{}, {vocabulary - 1}, vocabulary - 1, 0}});
 }
 
 TEMPLATE_LIST_TEST_CASE("the seed's rule rewrites what C++ rewrites", "[interop]",
@@ -189,11 +203,8 @@ TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {
   std::vector<float> rows(2 * vocabulary, 1.0f / vocabulary);
   const tokkos_array model = tokkos_matrix(rows.data(), TOKKOS_FLOAT32, 2, vocabulary, 0);
   const Context context = context_on<Kokkos::Serial>();
-  const tokkos_limits limits = limits_of(100, vocabulary);
-  Verifier verifier;
-  VerifiedOfC verified;
-  check_ok(tokkos_verifier_create(context.get(), &limits, verifier.put()));
-  check_ok(tokkos_verified_create(verified.put()));
+  const Verifier verifier = verifier_on(context, limits_of(100, vocabulary));
+  const VerifiedOfC verified = no_results();
   tokkos_verify_options options = tokkos_verify_options_default();
   const auto refused = [&](const tokkos_array* probs) {
     return complaint_of(

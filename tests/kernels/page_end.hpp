@@ -32,6 +32,11 @@ class PageEnd {
   PageEnd& operator=(const PageEnd&) = delete;
   ~PageEnd() { munmap(m_pages, m_bytes); }
 
+  /// From now on nobody may touch `count` elements from `first` on, which are whole pages.
+  void forbid(std::size_t first, std::size_t count) const {
+    if (mprotect(m_data + first, count * sizeof(T), PROT_NONE) != 0) throw std::bad_alloc();
+  }
+
   T* data() const { return m_data; }
   std::span<const T> values() const { return {m_data, m_size}; }
 

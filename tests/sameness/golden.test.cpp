@@ -13,6 +13,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <cfenv>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,23 @@ TEST_CASE("a caller that flushes to zero gets the golden hashes", "[sameness]") 
       results = all_results(space);
     }
     CHECK(flushed == 0.0f);
+    check_against_file(space, results);
+  };
+  std::apply([&](const auto&... spaces) { (check_default_instance(spaces), ...); },
+             ExecutionSpaces{});
+}
+
+TEST_CASE("a caller that rounds upward gets the golden hashes", "[sameness]") {
+  if (!processor_is_able())
+    SKIP("this processor lacks instructions that the library was built for");
+  const auto check_default_instance = []<class Space>(const Space& space) {
+    GoldenResults results;
+    REQUIRE(std::fesetround(FE_UPWARD) == 0);
+    volatile float one = 1.0f;
+    one = one + 0x1p-30f;
+    results = all_results(space);
+    std::fesetround(FE_TONEAREST);
+    CHECK(one > 1.0f);
     check_against_file(space, results);
   };
   std::apply([&](const auto&... spaces) { (check_default_instance(spaces), ...); },

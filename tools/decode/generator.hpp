@@ -67,7 +67,7 @@ class Generator {
         m_settings(settings),
         m_rows_per_request(settings.speculate ? settings.tree.nodes() + 1 : 1),
         m_processor(space, rows(), vocabulary(), std::nullopt, settings.trace),
-        m_verifier(space, rows(), vocabulary(), settings.trace),
+        m_verifier(space, rows(), vocabulary(), std::nullopt, settings.trace),
         m_logits(space, "tokkos::decode::logits", rows(), vocabulary()),
         m_tokens("tokkos::decode::tokens", static_cast<std::size_t>(rows())) {
     if (settings.speculate) m_drafter.emplace(space, draft, settings.tree, batch(), settings.trace);

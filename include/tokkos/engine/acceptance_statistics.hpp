@@ -15,7 +15,7 @@ namespace tokkos {
 struct AcceptanceStatistics {
   std::vector<std::int64_t> tried;     ///< [depths]
   std::vector<std::int64_t> accepted;  ///< [depths]
-  std::int64_t trees = 0;              ///< verified
+  std::int64_t trees = 0;              ///< verified, those without nodes included
 
   /// Adds one tree whose walk accepted the nodes of `path`, from the root down; `complete` is false
   /// if bad data ended it, and then what it tried after them is not counted. O(nodes).

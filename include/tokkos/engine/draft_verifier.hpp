@@ -13,6 +13,7 @@
 #include <tokkos/request/step_requests.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -55,8 +56,11 @@ class DraftVerifier {
 
   /// @param max_num_node most nodes of one call, one root per request included
   /// @param vocab_size V in [1, 2^19)
+  /// @param active_vocabulary tokens at or past it do not exist for `verify_greedy`; in [1, V],
+  ///   default V. `verify` reads whole rows, in which they have probability 0
   /// @throws Error if a number is out of range or Kokkos is not initialized
   DraftVerifier(const ExecutionSpace& space, std::int64_t max_num_node, std::int64_t vocab_size,
+                std::optional<std::int64_t> active_vocabulary = std::nullopt,
                 EventTraceRecorder* trace_recorder = nullptr);
 
   /// Verifies by the lossless rule and waits for the result.
@@ -112,6 +116,8 @@ class DraftVerifier {
   std::int64_t max_num_node() const { return m_max_num_node; }
   /// V.
   std::int64_t vocab_size() const { return m_vocab_size; }
+  /// Tokens at or past it do not exist.
+  std::int64_t active_vocabulary() const { return m_active_vocabulary; }
   /// Bytes that the last call staged.
   std::size_t staged_bytes() const { return m_staging.size(); }
 
@@ -128,6 +134,7 @@ class DraftVerifier {
   ExecutionSpace m_space;
   std::int64_t m_max_num_node;
   std::int64_t m_vocab_size;
+  std::int64_t m_active_vocabulary;
   EventTraceRecorder* m_trace_recorder;
   Staging<ExecutionSpace> m_staging;
   AcceptanceStatistics m_statistics;

@@ -50,8 +50,10 @@ struct StepOutputs {
 
 /// A user's own kernels between the edits of a step and all that reads the edited logits: called
 /// once with the instance on which to launch them and the logits [n, V], which it may change in
-/// place. The mask is not yet applied. raw_logprobs cannot be had together with it. What it throws
-/// passes on; the logits are edited then, and the step is no longer prepared.
+/// place. The mask is not yet applied. A token that the edits have forbidden is at -infinity (at
+/// most -FLT_MAX), and is forbidden no longer if it does not stay there. raw_logprobs cannot be had
+/// together with it. What it throws passes on; the logits are edited then, and the step is no
+/// longer prepared.
 template <class ExecutionSpace, LogitType Logit>
 using LogitHook =
     std::function<void(const ExecutionSpace&, const Matrix<Logit, MemoryOf<ExecutionSpace>>&)>;

@@ -39,14 +39,15 @@ struct GenerationConfig {
   /// biases or with the logit, stops just inside the range, and the token stays allowed; a logit
   /// that comes to exactly -FLT_MAX has not overflowed and is forbidden, as by a bias of -FLT_MAX.
   std::vector<std::pair<TokenId, double>> logit_bias = {};
-  /// The only tokens that may come, as mask bits of the request's rows; empty: every token may.
+  /// The only tokens that may come, as mask bits of the request's rows; empty: every token may. Of
+  /// tokens at or past the active vocabulary alone it allows nothing (status `empty`).
   std::vector<TokenId> allowed_token_ids = {};
   /// Tokens that never come: a bias of -infinity each (a long list is smaller as the
   /// allowed_token_ids that it leaves).
   std::vector<TokenId> banned_token_ids = {};
   /// Tokens that may not come before min_tokens (>= 0) were generated, drafts included.
   std::vector<TokenId> end_token_ids = {};
-  /// See end_token_ids.
+  /// See end_token_ids; where these are empty it forbids nothing.
   std::int32_t min_tokens = 0;
   /// n > 0: a token that would complete n tokens which stand in the prompt, the generated tokens or
   /// the draft path already may not come. 0: off.
@@ -72,7 +73,8 @@ struct GenerationConfig {
   }
 };
 
-/// Checks every field of the config of request number `request` against a vocabulary.
+/// Checks every field of the config of request number `request` against a vocabulary. The number
+/// stands in the error's field, "generation_configs[request].top_p".
 /// @throws Error that names field, request or entry, value and range
 void validate(const GenerationConfig& config, std::int64_t vocabulary, std::int64_t request);
 

@@ -18,7 +18,8 @@ struct TokenCount {
   std::int32_t count;  ///< how often
 };
 
-/// The tokens of one request: its prompt, and what was generated since. Drafts do not belong here.
+/// The tokens of one request: its prompt, and what was generated since. Drafts do not belong here,
+/// nor do tokens of a user's second turn: that is a request of its own, with all before as prompt.
 /// Every token of either stands once in counts() or once in prompt_only().
 class TokenHistory {
  public:
