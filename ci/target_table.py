@@ -30,7 +30,9 @@ def run_benchmarks(program, names, output, machine, environment=None, limit=None
     pattern = "^(" + "|".join(n.replace(".", "[.]") for n in sorted(set(names))) + ")$"
     command = [str(program), f"--benchmark_filter={pattern}", f"--benchmark_out={output}"]
     if repetitions > 1:
+        # In random order, so that what slows the machine for a second spoils one repetition of some benchmark.
         command += [f"--benchmark_repetitions={repetitions}", "--benchmark_report_aggregates_only=true"]
+        command += ["--benchmark_enable_random_interleaving=true"]
     subprocess.run(
         command,
         env=dict(os.environ, **(environment or {})),

@@ -89,18 +89,12 @@ void read_pairs_twice(const Space& space, const Rows<float>& even, const Rows<fl
   const auto pairs = static_cast<std::int64_t>(even.extent(0) / 2);
   const float *const one = even.data(), *const other = odd.data();
   if constexpr (runs_on_host) {
-    constexpr std::int64_t slice = 16 * block;  // two of them: 512 KiB
-    const std::int64_t slices = (width + slice - 1) / slice;
     Kokkos::parallel_reduce(
-        "tokkos::bench::read_twice",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, pairs * slices),
-        [=](const std::int64_t i, float& maximum) {
-          const std::int64_t row = i / slices * 2, begin = i % slices * slice;
-          const std::int64_t end = begin + slice < width ? begin + slice : width;
+        "tokkos::bench::read_twice", Kokkos::RangePolicy<Space>(space, 0, static_cast<int>(pairs)),
+        [=](const int pair, float& maximum) {
+          const float* const rows[] = {one + 2 * pair * width, other + (2 * pair + 1) * width};
           for (int time = 0; time < 2; ++time) {
-            maximum = maximum_of(one + row * width + begin, one + row * width + end, maximum);
-            maximum = maximum_of(other + (row + 1) * width + begin, other + (row + 1) * width + end,
-                                 maximum);
+            for (const float* row : rows) maximum = maximum_of(row, row + width, maximum);
           }
         },
         Kokkos::Max<float, Memory>(result));

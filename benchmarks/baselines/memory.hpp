@@ -16,8 +16,8 @@ void copy_rows(const Space& space, const Rows<float>& from, const Rows<float>& t
 /// Reads every element once: their maximum, into `result`.
 void read_rows(const Space& space, const Rows<float>& rows, const Number& result);
 
-/// Reads rows 0, 2, ... of `even` and 1, 3, ... of `odd` twice. On a host a pair is
-/// read in slices that stay in the second-level cache until they are read again.
+/// Reads rows 0, 2, ... of `even` and 1, 3, ... of `odd` twice. On a host, where a thread
+/// takes pair after pair, the second time is from its second-level cache if that holds a pair.
 void read_pairs_twice(const Space& space, const Rows<float>& even, const Rows<float>& odd,
                       const Number& result);
 

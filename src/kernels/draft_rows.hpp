@@ -7,6 +7,7 @@
 #include <tokkos/core/types.hpp>
 
 #include "kernels/probability_row.hpp"
+#include "numerics/prefetch.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -92,11 +93,36 @@ KOKKOS_FUNCTION OwnSum sum_remaining(const Team& team, int length, const float* 
       team, length, [=](int j) { return p[j]; }, q, largest);
 }
 
+/// The same on a host, where the lines of two rows come too late by themselves: they are asked for
+/// two pages ahead.
+template <class ExecutionSpace, class Team>
+KOKKOS_FUNCTION OwnSum sum_remaining_ahead(const Team& team, int length, const float* p,
+                                           const float* q, float largest) {
+  constexpr int block = 256, line = 16, ahead = 2048;
+  OwnSum own;
+  for (int first = 0; first < length; first += block) {
+    for (int j = first + ahead; j < first + ahead + block; j += line) {
+      prefetch(p + j);
+      prefetch(q + j);
+    }
+    const int count = length - first < block ? length - first : block;
+    const OwnSum part =
+        sum_remaining<ExecutionSpace>(team, count, p + first, GivenMass{q + first}, largest);
+    own.sum += part.sum;
+    own.illegal |= part.illegal;
+  }
+  return own;
+}
+
 template <class ExecutionSpace, class Team>
 KOKKOS_FUNCTION OwnSum sum_remaining(const Team& team, int length, const float* p,
                                      const DraftChunk& draft, float largest) {
   if (draft.given != nullptr) {
-    return sum_remaining<ExecutionSpace>(team, length, p, GivenMass{draft.given}, largest);
+    if constexpr (runs_on_host<ExecutionSpace>) {
+      return sum_remaining_ahead<ExecutionSpace>(team, length, p, draft.given, largest);
+    } else {
+      return sum_remaining<ExecutionSpace>(team, length, p, GivenMass{draft.given}, largest);
+    }
   }
   return sum_remaining<ExecutionSpace>(team, length, p, OneHotMass{draft.one}, largest);
 }
