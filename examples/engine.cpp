@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,8 @@ void join(Batch& batch, const std::string& id, const tokkos::GenerationConfig& c
           tokkos::TokenHistory prompt, tokkos::VocabularyMask* mask) {
   const tokkos::SequenceState state{.history = &prompt, .mask = mask};
   tokkos::validate({{&config, 1}, {&state, 1}, {&id, 1}}, 1, vocabulary);  // throws tokkos::Error
+  if (batch.ids.size() == max_rows) throw std::runtime_error("no row is left for " + id);
+  if (std::ranges::count(batch.ids, id) > 0) throw std::runtime_error(id + " runs already");
   batch.histories.push_back(std::move(prompt));
   batch.ids.push_back(id);
   batch.configs.push_back(config);
@@ -158,8 +161,9 @@ void one_token_each(Stage& stage, const Model& model, Batch& batch) {
     if (token >= 0 && (batch.masks[i] == nullptr || batch.masks[i]->accept(token))) {
       batch.histories[i].commit(token);
     } else {  // this request alone has failed
+      const std::string status = tokkos::row_status_names(stage.bits(i));
       std::printf("%s: %s\n", batch.ids[i].c_str(),
-                  tokkos::row_status_names(stage.bits(i)).c_str());
+                  token < 0 ? status.c_str() : "its grammar refuses what its mask allowed");
       leave(batch, i);
     }
   }
@@ -202,14 +206,20 @@ void several_tokens_each(Stage& stage, const Model& model, Batch& batch) {
       Kokkos::subview(stage.probabilities, std::pair(std::size_t{0}, last.size()), Kokkos::ALL);
   void* const pointer = model.forward(last);
   stage.processor.prepare(static_cast<std::int64_t>(last.size()), step);
-  stage.processor.process(rows_at(pointer, last.size()), {.probabilities = probabilities});
+  const auto status = Kokkos::subview(stage.status, std::pair(std::size_t{0}, last.size()));
+  Kokkos::deep_copy(stage.space, status, 0);
+  stage.processor.process(rows_at(pointer, last.size()),
+                          {.probabilities = probabilities, .row_status = status});
+  Kokkos::deep_copy(stage.space, stage.bits, stage.status);  // verify waits for it
   const auto verified = stage.verifier.verify(
       probabilities, {}, trees, tokkos::verify_uniforms(step), batch.ids);  // {}: chosen drafts
   for (std::size_t i = trees.size(); i-- > 0;) {
     tokkos::commit(verified[i], batch.histories[i], batch.masks[i]);  // both, or none
     if (verified[i].bonus_token >= 0) continue;
-    std::printf("%s: %s\n", batch.ids[i].c_str(),  // a row that was reached is unusable
-                tokkos::row_status_names(verified[i].status).c_str());
+    const auto& nodes = verified[i].accepted_nodes;  // the row behind the last of them is unusable
+    const std::int32_t row = cum_num_token[i] + (nodes.empty() ? 0 : nodes.back() + 1);
+    std::printf("%s: %s\n", batch.ids[i].c_str(),
+                tokkos::row_status_names(stage.bits(static_cast<std::size_t>(row))).c_str());
     leave(batch, i);
   }
 }

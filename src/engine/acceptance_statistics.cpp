@@ -9,7 +9,8 @@ namespace tokkos {
 
 void AcceptanceStatistics::add(const DraftTree& tree, std::span<const std::int32_t> path,
                                bool complete) {
-  ++trees;
+  tried.reserve(path.size() + 1);  // with what follows, all that may throw, before anything counts
+  accepted.reserve(path.size() + 1);
   // The place on the path, counted from 1, of every node whose children may have been tried.
   std::vector<std::size_t> place(tree.size() + 1, 0);
   place[0] = 1;  // what the tree's first nodes follow
@@ -18,6 +19,7 @@ void AcceptanceStatistics::add(const DraftTree& tree, std::span<const std::int32
   }
   // By depth, whether the walk had not yet accepted a node there.
   std::vector<bool> goes_on(path.size(), true);
+  ++trees;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const std::size_t node =
         tree.trial_order.empty() ? i : static_cast<std::size_t>(tree.trial_order[i]);

@@ -89,9 +89,12 @@ ChromeTraceRecorder::Track* ChromeTraceRecorder::track_for_begin(const std::stri
   }
   const std::size_t more = track_bytes + (tracks == nullptr ? id->size() : 0);
   if (!has_room(more + 2 * sizeof(Record))) return nullptr;
-  if (tracks == nullptr) tracks = &m_tracks[*id];
+  if (tracks == nullptr) {
+    tracks = &m_tracks[*id];
+    m_name_bytes += id->size();
+  }
   Track& track = tracks->emplace_back(Track{m_next_track, thread});
-  m_name_bytes += more;
+  m_name_bytes += track_bytes;
   ++m_next_track;
   return &track;
 }

@@ -141,8 +141,12 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::collect(std::span<cons
     if (bonus >= 0) verified[b].tokens.push_back(bonus);
     verified[b].bonus_token = bonus;
     verified[b].status = host[3 * batch + b];
-    m_statistics.add(trees[b], verified[b].accepted_nodes, bonus >= 0);
   }
+  AcceptanceStatistics counted = m_statistics;  // all trees are counted, or none
+  for (std::size_t b = 0; b < batch; ++b) {
+    counted.add(trees[b], verified[b].accepted_nodes, verified[b].bonus_token >= 0);
+  }
+  m_statistics = std::move(counted);
   return verified;
 }
 

@@ -56,6 +56,7 @@ void LogitProcessor<ExecutionSpace>::update_logits(
     const Vector<std::int32_t, memory_space>& row_status) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
+  const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   check_matrix("logits", logits, rows, m_vocab_size);
   check_optional_vector("row_status", row_status, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
@@ -88,6 +89,7 @@ void LogitProcessor<ExecutionSpace>::compute_probabilities(
     const Vector<std::int32_t, memory_space>& row_status) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
+  const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   const TracedStage stage(m_trace_recorder, "softmax", requests.request_ids);
   if (rows == 0) return;
   Staging<ExecutionSpace>& blob =

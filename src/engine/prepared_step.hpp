@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/batch/owned_view.hpp>
+#include <tokkos/core/error.hpp>
 #include <tokkos/engine/ordering.hpp>
 #include <tokkos/engine/step_edits.hpp>
 #include <tokkos/engine/step_outputs.hpp>
@@ -33,6 +34,29 @@ class PreparedStep {
   explicit PreparedStep(const ExecutionSpace& space)
       : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {
     m_blobs[1].share_mirror(m_blobs[0]);
+  }
+
+  /// One call of the processor, while it lives. Hooks and matchers that it calls must not call the
+  /// same processor: that would replace what the call is in the middle of.
+  class Call {
+   public:
+    explicit Call(PreparedStep& step) : m_step(step) {
+      step.check_idle();
+      step.m_is_in_call = true;
+    }
+    ~Call() { m_step.m_is_in_call = false; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    PreparedStep& m_step;
+  };
+
+  /// @throws Error if a call is running
+  void check_idle() const {
+    if (!m_is_in_call) return;
+    throw Error("LogitProcessor", std::nullopt, "called by a hook or mask of its own call",
+                "a call after that one");
   }
 
   /// Flattens a step that was validated. One that is prepared has been staged, and stays prepared
@@ -150,6 +174,7 @@ class PreparedStep {
   GreedyTies m_ties = GreedyTies::uniform;
   bool m_stores_mask = false;
   bool m_draws = false;
+  bool m_is_in_call = false;
   std::optional<std::int64_t> m_rows;
 };
 

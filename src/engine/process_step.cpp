@@ -24,6 +24,7 @@ template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::prepare(std::int64_t rows, const StepRequests& requests,
                                              const StepOptions& options) {
   check_not_moved_from(m_prepared != nullptr);
+  m_prepared->check_idle();
   m_prepared->finish();  // also if this step is refused: an older one must not be taken for it
   if (rows < 0 || rows > m_max_num_token) {
     throw Error("rows", std::nullopt, to_text(rows),
@@ -36,6 +37,7 @@ template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::prepare_step(std::int64_t rows, const StepRequests& requests,
                                                   bool draws, const StepOptions& options) {
   check_step(rows, m_vocab_size, requests);
+  const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   std::vector<float> own;
   std::span<const float> uniforms = options.uniforms;
   if (draws && uniforms.empty()) {
@@ -81,6 +83,7 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_call(rows, static_cast<std::int64_t>(logits.extent(1)), m_max_num_token, m_vocab_size);
   check_not_moved_from(m_prepared != nullptr);
+  const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   check_prepared(m_prepared->size(), rows, m_prepared->draws() || outputs.tokens.extent(0) == 0);
   check_outputs(logits, outputs, static_cast<bool>(hook));

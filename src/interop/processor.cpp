@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
+
 #include "interop/array_view.hpp"
 #include "interop/context.hpp"
 #include "interop/handle.hpp"
@@ -8,6 +10,7 @@
 #include "interop/step_arguments.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 using namespace tokkos::interop;
@@ -16,9 +19,28 @@ struct tokkos_processor : Object {
   explicit tokkos_processor(std::unique_ptr<ProcessorPart> made) : part(std::move(made)) {}
   std::unique_ptr<ProcessorPart> part;
   StepArguments arguments;
+  bool is_in_call = false;
 };
 
 namespace {
+
+/// One call of a processor, while it lives: its callbacks must not call the same processor.
+class Call {
+ public:
+  explicit Call(tokkos_processor& processor) : m_processor(processor) {
+    if (processor.is_in_call) {
+      throw tokkos::Error("processor", std::nullopt, "called by a callback of its own call",
+                          "a call after that one");
+    }
+    processor.is_in_call = true;
+  }
+  ~Call() { m_processor.is_in_call = false; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  tokkos_processor& m_processor;
+};
 
 tokkos_logit_hook hook_given(const tokkos_logit_hook* hook) {
   return hook == nullptr ? tokkos_logit_hook{} : read_struct("hook", hook, tokkos_logit_hook{});
@@ -53,6 +75,7 @@ tokkos_status tokkos_processor_process(tokkos_processor* processor, const tokkos
                                        const tokkos_logit_hook* hook) {
   return guarded([&] {
     tokkos_processor& alive = live("processor", processor);
+    const Call call(alive);
     const auto written = read_struct("outputs", outputs, tokkos_step_outputs{});
     const tokkos::StepOptions taken = step_options_of(options);
     const tokkos_logit_hook called_between = hook_given(hook);
@@ -67,6 +90,7 @@ tokkos_status tokkos_processor_prepare(tokkos_processor* processor, int64_t rows
                                        const tokkos_step_options* options) {
   return guarded([&] {
     tokkos_processor& alive = live("processor", processor);
+    const Call call(alive);
     try {
       const tokkos::StepOptions taken = step_options_of(options);
       alive.arguments.assign(step);
@@ -85,6 +109,7 @@ tokkos_status tokkos_processor_process_prepared(tokkos_processor* processor,
                                                 const tokkos_logit_hook* hook) {
   return guarded([&] {
     tokkos_processor& alive = live("processor", processor);
+    const Call call(alive);
     const auto written = read_struct("outputs", outputs, tokkos_step_outputs{});
     alive.part->process_prepared(logits, written, hook_given(hook));
   });
@@ -95,6 +120,7 @@ tokkos_status tokkos_processor_update_logits(tokkos_processor* processor,
                                              const tokkos_array* row_status) {
   return guarded([&] {
     tokkos_processor& alive = live("processor", processor);
+    const Call call(alive);
     alive.arguments.assign(step);
     alive.arguments.check_rows(row_count("logits", logits));
     alive.part->update_logits(logits, alive.arguments.requests(), row_status);
@@ -108,6 +134,7 @@ tokkos_status tokkos_processor_compute_probabilities(tokkos_processor* processor
                                                      const tokkos_array* row_status) {
   return guarded([&] {
     tokkos_processor& alive = live("processor", processor);
+    const Call call(alive);
     alive.arguments.assign(step);
     alive.arguments.check_rows(row_count("logits", logits));
     alive.part->compute_probabilities(logits, alive.arguments.requests(), probabilities,

@@ -170,6 +170,34 @@ TEMPLATE_LIST_TEST_CASE("a step whose n-th allocation fails leaves everything us
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("a verification whose n-th allocation fails counts nothing", "[row-58]",
+                        HostSpaces) {
+  const TestType space;
+  const Kokkos::View<float**, Kokkos::LayoutRight, TestType> logits("logits", 6, 64);
+  const std::vector<DraftTree> trees = {{{0, 0, 0}, {-1, 0, 1}}, {{5}, {-1}}};
+  std::int64_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    DraftVerifier<TestType> verifier(space, 6, 64);
+    bool threw = false;
+    fail_allocation(n);
+    try {
+      verifier.verify_greedy(logits, trees);
+    } catch (const std::exception&) {
+      threw = true;
+    }
+    failed = stop_failing().happened;
+    CHECK(verifier.statistics().trees == (threw ? 0 : 2));
+    CHECK(verifier.statistics().tried.size() == verifier.statistics().accepted.size());
+    verifier.reset_statistics();
+    verifier.verify_greedy(logits, trees);
+    CHECK(verifier.statistics().tried == std::vector<std::int64_t>{2, 1, 1});
+    CHECK(verifier.statistics().accepted == std::vector<std::int64_t>{1, 1, 1});
+    if (failed) count_bad_value();
+  }
+  CHECK(n > 5);
+}
+
 TEMPLATE_LIST_TEST_CASE("objects whose n-th allocation fails are not made and leak nothing",
                         "[row-58]", HostSpaces) {
   const TestType space;

@@ -152,6 +152,10 @@ TEMPLATE_LIST_TEST_CASE("greedy verification does not look at the padding", "[en
           logits.matrix(), std::vector<DraftTree>{{{last}, {-1}}});
       CHECK(verified[0].tokens == std::vector<TokenId>{last, 17});
       CHECK(verified[0].status == 0);
+      const Kokkos::View<float**, Kokkos::LayoutRight, MemoryOf<TestType>> view("logits", 2, row);
+      Kokkos::deep_copy(view, logits.matrix());
+      CHECK(verifier.verify_greedy(view, std::vector<DraftTree>{{{last}, {-1}}})[0].tokens ==
+            verified[0].tokens);
     }
   }
   for (const std::int64_t active : {-1, 0, 65}) {

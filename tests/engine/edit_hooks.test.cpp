@@ -77,6 +77,43 @@ TEMPLATE_LIST_TEST_CASE("a hook's biases come after the request's and before the
   CHECK(fused.values() == expected);
 }
 
+TEMPLATE_LIST_TEST_CASE("a hook that calls its own processor is refused", "[engine]",
+                        ExecutionSpaces) {
+  using Matrix = tokkos::Matrix<float, MemoryOf<TestType>>;
+  OwnedStep step;
+  step.add({.logit_bias = {{1, 1.0}}}, {});
+  Guarded<float, MemoryOf<TestType>> logits(1, 4, 0, {}), other(1, 4, 0, {});
+  Guarded<float, MemoryOf<TestType>> log_sum_exp(1);
+  LogitProcessor<TestType> processor(TestType(), 1, 4);
+  const StepOutputs<MemoryOf<TestType>> outputs{.log_sum_exp = log_sum_exp.vector()};
+  int refused = 0;
+  const auto refuses = [&](const auto& call) {
+    CHECK(error_of(call).field == "LogitProcessor");
+    ++refused;
+  };
+  const auto call_all = [&] {
+    const StepRequests requests = step.requests();
+    const float half = 0.5f;
+    refuses([&] { processor.prepare(1, requests, {.uniforms = {&half, 1}}); });
+    refuses([&] { processor.process(other.matrix(), requests, outputs); });
+    refuses([&] { processor.process(other.matrix(), outputs); });
+    refuses([&] { processor.inplace_update_logits(other.matrix(), requests); });
+    refuses([&] { processor.compute_probs_from_logits(other.matrix(), requests, other.matrix()); });
+  };
+  const EditHook on_host = [&](RowEdits&) { call_all(); };
+  StepRequests requests = step.requests();
+  requests.edit_hook = &on_host;
+  processor.process(logits.matrix(), requests, outputs, {},
+                    [&](const TestType&, const Matrix&) { call_all(); });
+  CHECK(refused == 10);
+  Kokkos::fence("tokkos::test::processed");
+  CHECK(logits.values() == std::vector<float>{0, 1, 0, 0});
+  CHECK(other.values() == std::vector<float>(4));
+  processor.inplace_update_logits(logits.matrix(), step.requests());
+  Kokkos::fence("tokkos::test::updated");
+  CHECK(logits.values() == std::vector<float>{0, 2, 0, 0});
+}
+
 TEMPLATE_LIST_TEST_CASE("a hook may bias tokens up to the end of the vocabulary and no others",
                         "[engine]", ExecutionSpaces) {
   OwnedStep step;

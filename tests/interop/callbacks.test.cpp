@@ -135,6 +135,21 @@ TEST_CASE("an exception of a callback of C++ does not get out", "[interop]") {
   CHECK(step.failure() == "mask.fill threw something that is no std::exception");
 }
 
+TEST_CASE("a callback that calls its own processor is refused", "[interop]") {
+  HookedStep step;
+  tokkos_status inner = TOKKOS_OK;
+  std::string field;
+  step.told.fill = [&] {
+    inner = step.process();
+    field = complaint_of(inner).field;
+    return 0;
+  };
+  check_ok(step.process());
+  CHECK(inner == TOKKOS_ERROR_INVALID_ARGUMENT);
+  CHECK(field == "processor");
+  CHECK(step.drawn == 0);
+}
+
 TEST_CASE("a mask can accept and roll back by itself, and is destroyed once", "[interop]") {
   ToldMask told;
   const tokkos_mask_callbacks callbacks = told.callbacks();

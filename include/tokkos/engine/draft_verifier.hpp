@@ -92,12 +92,24 @@ class DraftVerifier {
 
   /// Verifies for greedy decoding: accepts the argmax at every node, bonus token included; see
   /// verify_greedy. Waits for the result.
-  /// @param logits [nodes, V] the target's logits after each node, edits and masks applied
+  /// @param logits [nodes, V] the target's logits after each node, edits and masks applied: of a
+  ///   step that was processed with StepOptions::store_mask, if a request has a mask
   /// @throws Error before anything is launched
   template <LogitType Logit>
   std::vector<VerifiedDraft> verify_greedy(const Matrix<const Logit, memory_space>& logits,
                                            std::span<const DraftTree> trees,
                                            std::span<const std::string> request_ids = {});
+
+  /// The same with a View of any layout and of logits that may be written.
+  template <class Element, class... P>
+  std::vector<VerifiedDraft> verify_greedy(const Kokkos::View<Element**, P...>& logits,
+                                           std::span<const DraftTree> trees,
+                                           std::span<const std::string> request_ids = {}) {
+    using Logit = std::remove_const_t<Element>;
+    static_assert(LogitType<Logit>, "logits are float, tokkos::bfloat16 or tokkos::float16");
+    const Matrix<const Logit, memory_space> rows = rows_of<memory_space>(logits);
+    return verify_greedy<Logit>(rows, trees, request_ids);
+  }
 
   /// How many sums over the vocabulary of each tree the whole device makes in `verify`, where trees
   /// are too few to keep it busy; those that come later in a tree's walk its own team makes. Each

@@ -35,7 +35,8 @@ std::vector<float> step_uniforms(const StepRequests& requests, std::int64_t rows
 
 /// Draws one token per row: multinomial from given uniforms or from Philox, greedy where the
 /// temperature is at most 1e-5. Asynchronous, but for a call that comes while a device still reads
-/// what the one before it staged: it waits for that. One object is for one thread at a time.
+/// what the one before it staged: it waits for that. One object is for one thread at a time;
+/// one that was moved from may only be destroyed or assigned to.
 template <class ExecutionSpace>
 class Sampler {
  public:

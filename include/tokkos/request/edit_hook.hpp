@@ -59,7 +59,8 @@ class RowEdits {
 
 /// A user's own edits: called on the host for every row of a step, in their order, before anything
 /// is written. What it throws passes on, and the step did not happen. For the same tokens and bits
-/// in every batch it may depend on the request and its context alone, not on the row's number.
+/// in every batch it may depend on the request and its context alone, not on the row's number. It
+/// must not call the processor that calls it, nor may a VocabularyMask or a LogitHook: an Error.
 using EditHook = std::function<void(RowEdits&)>;
 
 }  // namespace tokkos
