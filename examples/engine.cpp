@@ -161,9 +161,9 @@ void one_token_each(Stage& stage, const Model& model, Batch& batch) {
     if (token >= 0 && (batch.masks[i] == nullptr || batch.masks[i]->accept(token))) {
       batch.histories[i].commit(token);
     } else {  // this request alone has failed
-      const std::string status = tokkos::row_status_names(stage.bits(i));
+      const std::string reason = tokkos::row_status_names(stage.bits(i));
       std::printf("%s: %s\n", batch.ids[i].c_str(),
-                  token < 0 ? status.c_str() : "its grammar refuses what its mask allowed");
+                  token < 0 ? reason.c_str() : "its grammar refuses what its mask allowed");
       leave(batch, i);
     }
   }
