@@ -5,6 +5,7 @@
 // written before the first launch, histories and matchers are as they were, and the next step is
 // right. On host backends: there memory of Views is allocated as any other, and the host's part of
 // a step is the same everywhere.
+#include <tokkos/engine/chrome_trace_recorder.hpp>
 #include <tokkos/kernels/workspace.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -194,6 +195,29 @@ TEMPLATE_LIST_TEST_CASE("a verification whose n-th allocation fails counts nothi
     CHECK(verifier.statistics().tried == std::vector<std::int64_t>{2, 1, 1});
     CHECK(verifier.statistics().accepted == std::vector<std::int64_t>{1, 1, 1});
     if (failed) count_bad_value();
+  }
+  CHECK(n > 5);
+}
+
+TEST_CASE("a trace whose n-th allocation fails goes on after it was cleared") {
+  const std::vector<std::string> ids = {std::string(100, 'x'), "second"};
+  std::int64_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    ChromeTraceRecorder trace;
+    fail_allocation(n);
+    try {
+      trace.begin("softmax", ids);
+      trace.end("softmax", ids);
+    } catch (const std::exception&) {
+    }
+    failed = stop_failing().happened;
+    trace.clear();
+    CHECK(trace.bytes() < 1000);
+    const std::int64_t dropped = trace.dropped_stages();
+    trace.begin("sampling", ids);
+    trace.end("sampling", ids);
+    CHECK(trace.dropped_stages() == dropped);
   }
   CHECK(n > 5);
 }
