@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // lm_head/type/rows/vocabulary/dN...: from hidden states of N numbers to tokens and log-sum-exps,
-// beside whole rows of logits and the kernels that read them. Variants: dN in a fixed order against
-// whole rows by the same products; dN_against_gemm against whole rows by KokkosBlas::gemm;
-// dN_by_gemm by KokkosBlas::gemm on both sides.
+// beside whole rows of logits and the kernels that read them: dN in a fixed order, against whole
+// rows by the same products and by KokkosBlas::gemm; dN_by_gemm by KokkosBlas::gemm on both sides.
+// outside_ratio: what a step takes outside its products
+// against the other kernels on whole rows.
 
 #include <tokkos/kernels/draw.hpp>
 #include <tokkos/kernels/log_sum_exp.hpp>
@@ -12,8 +13,12 @@
 #include <tokkos/lm_head/lm_head.hpp>
 
 #include "case.hpp"
+#include "kernel_seconds.hpp"
 #include "register.hpp"
+#include "selection.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -21,17 +26,16 @@ namespace tokkos::bench {
 
 namespace {
 
-enum class Variant { fixed_order, against_gemm, by_gemm };
-
-/// Numbers in [-scale, scale), the same for the same place.
+/// Numbers in [-scale, scale), the same for the same place and seed.
 template <LogitType T>
 struct FillRows {
   Rows<T> rows;
   float scale;
+  std::uint64_t seed;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto width = static_cast<std::int64_t>(rows.extent(1));
-    auto bits = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u;
+    auto bits = (static_cast<std::uint64_t>(i) + seed) * 0x9E3779B97F4A7C15u;
     bits ^= bits >> 29;
     bits *= 0xBF58476D1CE4E5B9u;
     const float value = static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f;
@@ -40,12 +44,12 @@ struct FillRows {
 };
 
 template <LogitType T>
-Rows<T> filled(std::int64_t rows, std::int64_t width, float scale) {
+Rows<T> filled(std::int64_t rows, std::int64_t width, float scale, std::uint64_t seed) {
   const Rows<T> values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "tokkos::bench::values"),
                        rows, width);
   Kokkos::parallel_for("tokkos::bench::fill",
                        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, rows * width),
-                       FillRows<T>{values, scale});
+                       FillRows<T>{values, scale, seed});
   return values;
 }
 
@@ -54,9 +58,11 @@ template <LogitType Weight>
 class HeadCase {
  public:
   HeadCase(std::int64_t rows, std::int64_t vocabulary, std::int64_t size)
-      : m_hidden(filled<float>(rows, size, 1.0f)),
+      // Of seeds apart: a hidden state that is a row of the weights has one token alone.
+      : m_hidden(filled<float>(rows, size, 1.0f, std::uint64_t{1} << 40)),
         // Logits of deviation 2.5, as elsewhere.
-        m_weight(filled<Weight>(vocabulary, size, 7.5f / Kokkos::sqrt(static_cast<float>(size)))),
+        m_weight(
+            filled<Weight>(vocabulary, size, 7.5f / Kokkos::sqrt(static_cast<float>(size)), 0)),
         m_temperature(make_temperatures(rows, 0.8f)),
         m_uniforms(make_uniforms(rows)),
         m_tokens("tokkos::bench::tokens", rows),
@@ -112,29 +118,40 @@ class HeadCase {
   Workspace<Memory> m_workspace;
 };
 
+/// What a step takes outside its products (those of drawn chunks included), against what the other
+/// kernels take on whole rows: the median of several.
+template <LogitType Weight>
+double outside_ratio(const HeadCase<Weight>& given, const LmHead<Space, Weight>& head) {
+  std::array<double, 5> ratios;
+  for (double& ratio : ratios) {
+    const KernelSeconds own =
+        seconds_of_kernels([&] { given.stream(head); }, "tokkos::lm_head::multiply");
+    given.multiply(head);
+    const KernelSeconds ordinary = seconds_of_kernels([&] { given.read(); }, "tokkos::");
+    ratio = (own.all - own.named) / ordinary.all;
+  }
+  std::ranges::nth_element(ratios, ratios.begin() + ratios.size() / 2);
+  return ratios[ratios.size() / 2];
+}
+
 template <LogitType Weight>
 void time_head(benchmark::State& state, std::int64_t rows, std::int64_t vocabulary,
-               std::int64_t size, Variant variant) {
+               std::int64_t size, bool by_gemm) {
   const HeadCase<Weight> given(rows, vocabulary, size);
-  const auto product_of = [](bool by_gemm) {
-    return by_gemm ? LmHeadProduct::gemm : LmHeadProduct::fixed_order;
-  };
-  const auto head = given.head(product_of(variant == Variant::by_gemm));
-  const auto other = given.head(product_of(variant != Variant::fixed_order));
-  const auto whole = [&] {
-    given.multiply(other);
+  const auto head = given.head(by_gemm ? LmHeadProduct::gemm : LmHeadProduct::fixed_order);
+  const auto gemm = given.head(LmHeadProduct::gemm);
+  const auto whole = [&](const LmHead<Space, Weight>& product) {
+    given.multiply(product);
     given.read();
   };
   std::vector<Rival> rivals;
-  if (variant == Variant::against_gemm) {
-    rivals.push_back({"gemm_speedup", true, {whole}});
-  } else {
-    rivals.push_back({"whole_ratio", false, {whole}});
-    // Shares of the own time: that of the product, and what the other kernels take on whole rows.
-    rivals.push_back({"product_share", true, {[&] { given.multiply(head); }}});
-    rivals.push_back({"ordinary_share", true, {[&] { given.read(); }}});
-  }
+  rivals.push_back({"whole_ratio", false, {[&] { whole(head); }}});
+  // Shares of the own time: that of the product, and what the other kernels take on whole rows.
+  rivals.push_back({"product_share", true, {[&] { given.multiply(head); }}});
+  rivals.push_back({"ordinary_share", true, {[&] { given.read(); }}});
+  if (!by_gemm) rivals.push_back({"gemm_speedup", true, {[&] { whole(gemm); }}});
   run_timed(state, given.weight_bytes(), {[&] { given.stream(head); }}, rivals);
+  if (runs_on_host && !by_gemm) state.counters["outside_ratio"] = outside_ratio(given, head);
   state.counters["own_bytes"] = static_cast<double>(head.device_bytes());
   state.counters["whole_bytes"] = given.whole_bytes();
 }
@@ -144,15 +161,14 @@ void register_type() {
   for (const std::int64_t v : {32000, 128256}) {
     for (const std::int64_t n : {1, 16, 64, 256}) {
       for (const std::int64_t size : {1024, 4096}) {
-        const auto add = [&](const std::string& suffix, Variant variant) {
-          register_timed(
-              case_name("lm_head", type_name<Weight>(), n, v, "d" + std::to_string(size) + suffix),
-              n * v * size / 256,
-              [=](benchmark::State& state) { time_head<Weight>(state, n, v, size, variant); });
-        };
-        add("", Variant::fixed_order);
-        add("_against_gemm", Variant::against_gemm);
-        add("_by_gemm", Variant::by_gemm);
+        const std::int64_t iterations =
+            std::clamp<std::int64_t>((std::int64_t{1} << 37) / (n * v * size), 5, 50);
+        for (const bool by_gemm : {false, true}) {
+          const std::string variant = "d" + std::to_string(size) + (by_gemm ? "_by_gemm" : "");
+          add_benchmark(
+              case_name("lm_head", type_name<Weight>(), n, v, variant), iterations,
+              [=](benchmark::State& state) { time_head<Weight>(state, n, v, size, by_gemm); });
+        }
       }
     }
   }

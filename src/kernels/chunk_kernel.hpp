@@ -107,28 +107,48 @@ KOKKOS_FUNCTION float* chunk_buffer(const Team& team, std::int64_t chunks = 1) {
   return static_cast<float*>(team.team_scratch(0).get_shmem_aligned(bytes, 64));
 }
 
+/// The logits of a chunk as they can be weighed, and their maximum. Of a chunk with a status, or
+/// with no token allowed (its maximum is -infinity), nothing is to be weighed.
+struct ReadyChunk {
+  const float* logits;
+  float maximum = negative_infinity;
+  std::int32_t status = 0;
+
+  KOKKOS_FUNCTION bool has_weights() const { return status == 0 && maximum != negative_infinity; }
+  /// The pair of a chunk without weights.
+  KOKKOS_FUNCTION ChunkPair pair_without() const {
+    if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};
+    return {};
+  }
+};
+
+/// Finds a chunk's logits: where they stand, or in x, with room for chunk_size, if they must be
+/// loaded.
+template <class ExecutionSpace, LogitType Logit, class Team>
+KOKKOS_FUNCTION ReadyChunk ready_chunk(const Team& team, const ChunkSource<Logit>& source,
+                                       float* x) {
+  if constexpr (runs_on_host<ExecutionSpace> && std::is_same_v<Logit, float>) {
+    if (source.mask_words == nullptr && source.size == chunk_size) {
+      const LogitRange range = range_of<chunk_size>(source.logits);
+      if (!range.has_odd && range.maximum > masked_logit && range.maximum <= FLT_MAX) {
+        return {source.logits, range.maximum};
+      }
+    }
+  }
+  ReadyChunk ready{x};
+  ready.maximum = load_chunk<ExecutionSpace>(team, source, x, ready.status);
+  return ready;
+}
+
 /// Writes the weights of a chunk to e, by way of x where its logits must be loaded (x may be e;
 /// both have room for chunk_size); unspecified for a chunk with sum <= 0.
 template <class ExecutionSpace, LogitType Logit, class Team>
 KOKKOS_FUNCTION ChunkPair measure_chunk(const Team& team, const ChunkSource<Logit>& source,
                                         InverseTemperature inverse, float* x, float* e) {
-  const float* ready = nullptr;  // logits that can be weighed
-  float maximum = negative_infinity;
-  if constexpr (runs_on_host<ExecutionSpace> && std::is_same_v<Logit, float>) {
-    if (source.mask_words == nullptr && source.size == chunk_size) {
-      const LogitRange range = range_of<chunk_size>(source.logits);
-      maximum = range.maximum;
-      if (!range.has_odd && maximum > masked_logit && maximum <= FLT_MAX) ready = source.logits;
-    }
-  }
-  if (ready == nullptr) {
-    std::int32_t status = 0;
-    maximum = load_chunk<ExecutionSpace>(team, source, x, status);
-    if (status != 0) return {negative_infinity, -static_cast<std::int64_t>(status)};
-    if (maximum == negative_infinity) return {};
-    ready = x;
-  }
-  return {maximum, weigh_chunk<ExecutionSpace>(team, source, ready, e, maximum, inverse)};
+  const ReadyChunk ready = ready_chunk<ExecutionSpace>(team, source, x);
+  if (!ready.has_weights()) return ready.pair_without();
+  return {ready.maximum,
+          weigh_chunk<ExecutionSpace>(team, source, ready.logits, e, ready.maximum, inverse)};
 }
 
 }  // namespace tokkos

@@ -40,6 +40,23 @@ KOKKOS_FUNCTION DrawPlace place_at(const Team& team, const RowMeasures<Space>& m
   return {chunk.index, target - chunk.before, share(chunk.index)};
 }
 
+/// How a draw ends within a chunk: at the first inclusive prefix A of its tokens' masses, `sum` in
+/// all, with A * w_c > (t - b) * s_c: no division, no rounding.
+class WeightedDraw {
+ public:
+  KOKKOS_FUNCTION WeightedDraw(const DrawPlace& place, std::int64_t sum)
+      : m_mass(static_cast<std::uint64_t>(place.mass)),
+        m_wanted(static_cast<std::uint64_t>(place.rest), static_cast<std::uint64_t>(sum)) {}
+
+  KOKKOS_FUNCTION bool is_reached(std::int64_t prefix) const {
+    return WideProduct(static_cast<std::uint64_t>(prefix), m_mass) > m_wanted;
+  }
+
+ private:
+  std::uint64_t m_mass;
+  WideProduct m_wanted;
+};
+
 /// The token at a place, by its number in the chunk; -1 if the logits are no longer those that were
 /// measured. e is the team's scratch.
 template <class ExecutionSpace, LogitType Logit, class Team>
@@ -52,15 +69,10 @@ KOKKOS_FUNCTION std::int64_t token_in_chunk(const Team& team, const ChunkSource<
   std::int64_t sum = 0;
   for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
   team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
-
-  // First inclusive prefix A with A * w_c > (t - b) * s_c: no division, no rounding.
-  const auto w = static_cast<std::uint64_t>(place.mass);
-  const WideProduct wanted(static_cast<std::uint64_t>(place.rest), static_cast<std::uint64_t>(sum));
+  const WeightedDraw draw(place, sum);
   const Crossing token = first_crossing(
       team, source.size, [&](std::int64_t j) { return to_grid(e[j]); },
-      [&](std::int64_t prefix) {
-        return WideProduct(static_cast<std::uint64_t>(prefix), w) > wanted;
-      });
+      [&](std::int64_t prefix) { return draw.is_reached(prefix); });
   return token.index;
 }
 

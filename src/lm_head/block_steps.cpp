@@ -26,7 +26,7 @@ struct FinishLogits {
 
   KOKKOS_FUNCTION void operator()(std::int64_t entry) const {
     const std::int64_t row = entry / runs;
-    if (window.chunks.data() != nullptr && !window.has_chunk(row)) return;
+    if (window.starts.data() != nullptr && !window.has_piece(row)) return;
     const std::int64_t begin = entry % runs * length();
     const std::int64_t end = Kokkos::min(begin + length(), width);
     float* x = window.logits.data() + row * static_cast<std::int64_t>(window.logits.stride(0));
@@ -36,6 +36,43 @@ struct FinishLogits {
   }
 
   KOKKOS_FUNCTION std::int64_t length() const { return (width + runs - 1) / runs; }
+};
+
+/// Measures a chunk, and its pieces. Teams take the block chunk by chunk, as its product was made,
+/// not row by row: on a host a thread then reads what it has just written.
+template <class ExecutionSpace>
+struct MeasurePieces {
+  using Space = MemoryOf<ExecutionSpace>;
+  LogitRows<float, Space> rows;
+  RowMeasures<Space> measures;
+  PieceMasses<Space> pieces;
+  std::int64_t first_chunk;
+
+  KOKKOS_FUNCTION ChunkPair
+  measured(const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team, std::int64_t row,
+           std::int64_t chunk) const {
+    ChunkSource<float> source;
+    if (!find_chunk(rows, row, chunk, source)) {
+      return {negative_infinity, -std::int64_t{RowStatus::invalid_parameter}};
+    }
+    const bool has_next = row + 1 < rows.rows() && source.size == chunk_size;
+    const float* ahead = has_next ? source.logits + rows.logits.stride(0) : nullptr;
+    const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
+    return measure_pieces<ExecutionSpace>(team, source, inverse, chunk_buffer(team), ahead,
+                                          pieces.of_chunk(row, first_chunk + chunk));
+  }
+
+  KOKKOS_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
+    const IeeeArithmetic ieee;
+    const std::int64_t row = team.league_rank() % rows.rows();
+    const std::int64_t chunk = team.league_rank() / rows.rows();
+    const ChunkPair pair = measured(team, row, chunk);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      measures.chunk_maximum(row, chunk) = pair.maximum;
+      measures.chunk_sum(row, chunk) = pair.sum;
+    });
+  }
 };
 
 template <class ExecutionSpace>
@@ -81,11 +118,18 @@ void edit_logits(const ExecutionSpace& space, const LogitWindow<MemoryOf<Executi
 }
 
 template <class ExecutionSpace>
-void measure_block(const ExecutionSpace& space, const LogitBlock<MemoryOf<ExecutionSpace>>& block) {
+void measure_block(const ExecutionSpace& space, const LogitBlock<MemoryOf<ExecutionSpace>>& block,
+                   const PieceMasses<MemoryOf<ExecutionSpace>>& pieces) {
   const std::int64_t chunks = chunk_count(block.rows.active());
-  launch_teams("tokkos::lm_head::measure", space, block.rows.rows() * chunks, chunk_team,
-               chunk_scratch,
-               MeasureChunks<ExecutionSpace, float>{block.rows, block.measures, chunks});
+  const std::int64_t teams = block.rows.rows() * chunks;
+  const std::int64_t first_chunk = block.first / chunk_size;
+  if (pieces.masses.data() == nullptr || first_chunk < pieces.first_chunk) {
+    launch_teams("tokkos::lm_head::measure", space, teams, chunk_team, chunk_scratch,
+                 MeasureChunks<ExecutionSpace, float>{block.rows, block.measures, chunks});
+  } else {
+    launch_teams("tokkos::lm_head::measure_pieces", space, teams, chunk_team, chunk_scratch,
+                 MeasurePieces<ExecutionSpace>{block.rows, block.measures, pieces, first_chunk});
+  }
 }
 
 template <class ExecutionSpace>
@@ -102,7 +146,8 @@ void sum_rows(const ExecutionSpace& space, const LogitRows<float, MemoryOf<Execu
   template void edit_logits<Space>(const Space&, const LogitWindow<MemoryOf<Space>>&,   \
                                    const LmHeadInputs<MemoryOf<Space>>&,                \
                                    const Vector<std::int32_t, MemoryOf<Space>>&);       \
-  template void measure_block<Space>(const Space&, const LogitBlock<MemoryOf<Space>>&); \
+  template void measure_block<Space>(const Space&, const LogitBlock<MemoryOf<Space>>&,  \
+                                     const PieceMasses<MemoryOf<Space>>&);              \
   template void sum_rows<Space>(const Space&, const LogitRows<float, MemoryOf<Space>>&, \
                                 const RowMeasures<MemoryOf<Space>>&,                    \
                                 const Vector<std::int32_t, MemoryOf<Space>>&);

@@ -10,6 +10,7 @@
 #include <tokkos/lm_head/lm_head_step.hpp>
 
 #include "lm_head/logit_window.hpp"
+#include "lm_head/pieces.hpp"
 
 #include <cstdint>
 
@@ -36,9 +37,10 @@ void edit_logits(const ExecutionSpace& space, const LogitWindow<MemoryOf<Executi
                  const LmHeadInputs<MemoryOf<ExecutionSpace>>& inputs,
                  const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status);
 
-/// Writes the pairs of a block's chunks.
+/// Writes the pairs of a block's chunks and, if it will be forgotten, the masses of their pieces.
 template <class ExecutionSpace>
-void measure_block(const ExecutionSpace& space, const LogitBlock<MemoryOf<ExecutionSpace>>& block);
+void measure_block(const ExecutionSpace& space, const LogitBlock<MemoryOf<ExecutionSpace>>& block,
+                   const PieceMasses<MemoryOf<ExecutionSpace>>& pieces);
 
 /// Writes the totals of all rows from the pairs of all their chunks.
 /// @param rows what is said of whole rows; their logits are not read

@@ -16,11 +16,12 @@ KOKKOS_INLINE_FUNCTION bool takes_lowest(InverseTemperature inverse, GreedyTies 
 }
 
 template <class ExecutionSpace>
-struct ChooseChunks {
+struct ChoosePlaces {
   using Space = MemoryOf<ExecutionSpace>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   LogitRows<float, Space> rows;
   RowMeasures<Space> measures;
+  PieceMasses<Space> pieces;
   LmHeadOutputs<Space> outputs;
   DrawPlaces<Space> places;
 
@@ -30,10 +31,22 @@ struct ChooseChunks {
     const std::int64_t chunks = chunk_count(rows.active());
     const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
     if (takes_lowest(inverse, outputs.ties)) {
-      return {chunk_of_maximum(team, measures, row, chunks, total.maximum), 0, 0};
+      // Its first token of any weight.
+      return {chunk_of_maximum(team, measures, row, chunks, total.maximum), 0, 1};
     }
     return place_at(team, measures, row, chunks, floor_of_share(u, total.mass), total.maximum,
                     inverse);
+  }
+
+  /// The piece of a forgotten chunk in which the draw ends; `sum` receives the mass of all.
+  KOKKOS_FUNCTION Crossing piece_of(const Team& team, const std::int64_t* masses,
+                                    const DrawPlace& place, std::int64_t& sum) const {
+    sum = 0;
+    for (int p = 0; p < pieces_per_chunk; ++p) sum += masses[p];
+    const WeightedDraw draw(place, sum);
+    return first_crossing(
+        team, pieces_per_chunk, [&](std::int64_t p) { return masses[p]; },
+        [&](std::int64_t prefix) { return draw.is_reached(prefix); });
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
@@ -46,10 +59,18 @@ struct ChooseChunks {
     } else {
       place = place_of(team, row, u);
     }
+    std::int64_t start = place.chunk < 0 ? -1 : place.chunk * chunk_size, sum = 0;
+    Crossing piece{0, 0};
+    if (const std::int64_t* masses = pieces.of_chunk(row, place.chunk); masses != nullptr) {
+      piece = piece_of(team, masses, place, sum);
+      start = piece.index < 0 ? -1 : start + piece.index * piece_size;
+    }
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      places.chunk(row) = place.chunk;
+      places.start(row) = start;
       places.rest(row) = place.rest;
       places.mass(row) = place.mass;
+      places.before(row) = piece.before;
+      places.sum(row) = sum;
     });
   }
 };
@@ -64,10 +85,11 @@ struct DrawChosen {
   LogitWindow<Space> window;
   LmHeadOutputs<Space> outputs;
 
-  /// Number of the token in its chunk, -1 for none.
-  KOKKOS_FUNCTION std::int64_t drawn(const Team& team, std::int64_t row, const DrawPlace& place,
-                                     InverseTemperature inverse, const ChunkSource<float>& source,
-                                     float* e) const {
+  /// Number of the token in its chunk, which is in memory; -1 for none.
+  KOKKOS_FUNCTION std::int64_t drawn_in_chunk(const Team& team, std::int64_t row,
+                                              const DrawPlace& place, InverseTemperature inverse,
+                                              const ChunkSource<float>& source) const {
+    float* e = chunk_buffer(team);
     if (takes_lowest(inverse, outputs.ties)) {
       return place_of_maximum<ExecutionSpace>(team, source, measures.row_maximum(row), e);
     }
@@ -75,19 +97,61 @@ struct DrawChosen {
                                           measures.chunk_maximum(row, place.chunk), inverse, e);
   }
 
+  /// The same where only the piece is there that begins at place `first` of the chunk, at `x`.
+  KOKKOS_FUNCTION std::int64_t drawn_in_piece(const Team& team, std::int64_t row,
+                                              const DrawPlace& place, InverseTemperature inverse,
+                                              const ChunkSource<float>& source, int first,
+                                              const float* x) const {
+    const WeightedDraw draw(place, places.sum(row));
+    const std::int64_t before = places.before(row);
+    const float maximum = measures.chunk_maximum(row, place.chunk);
+    const int left = source.size - first;
+    const int count = left < piece_size ? left : piece_size;
+    const auto logit = [&](std::int64_t j) {
+      const bool allowed = source.template allowed<1>(first + static_cast<int>(j)) != 0;
+      return allowed ? unmasked(x[j]) : negative_infinity;
+    };
+    const auto mass = [&](std::int64_t j) { return to_grid(inverse.weight(logit(j), maximum)); };
+    const Crossing token = first_crossing(
+        team, count, mass, [&](std::int64_t prefix) { return draw.is_reached(before + prefix); });
+    return first + (token.index >= 0 ? token.index : largest_of(team, count, logit));
+  }
+
+  /// The first of the largest logits: where a product gave other bits than before, the mass that
+  /// was drawn may lie behind the piece.
+  template <class Logit>
+  KOKKOS_FUNCTION std::int64_t largest_of(const Team& team, int count, const Logit& logit) const {
+    float largest = negative_infinity;
+    for (int j = team.team_rank(); j < count; j += team.team_size()) {
+      largest = Kokkos::max(largest, logit(j));
+    }
+    team.team_reduce(Kokkos::Max<float>(largest));
+    int place = count - 1;
+    for (int j = team.team_rank(); j < place; j += team.team_size()) {
+      if (logit(j) == largest) place = j;
+    }
+    team.team_reduce(Kokkos::Min<int>(place));
+    return place;
+  }
+
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const IeeeArithmetic ieee;
     const std::int64_t row = team.league_rank();
-    const DrawPlace place{places.chunk(row), places.rest(row), places.mass(row)};
+    const std::int64_t start = places.start(row);
+    const DrawPlace place{start < 0 ? -1 : start / chunk_size, places.rest(row), places.mass(row)};
     const InverseTemperature inverse = RowTemperature::of(rows, row).inverse;
-    float* e = chunk_buffer(team);
     ChunkSource<float> source;
     std::int64_t token = -1;
+    float logit = 0.0f;
     if (place.chunk >= 0 && find_chunk_mask(rows, row, place.chunk, source)) {
-      const std::int64_t first = place.chunk * chunk_size;
+      const bool is_there = window.holds(row, start);
+      const float* x = &window.logits(row, is_there ? start - window.first : 0);
+      const int first = is_there ? 0 : static_cast<int>(start % chunk_size);
       source.next = 0;  // no other chunk is read
-      source.logits = &window.logits(row, window.holds(row, first) ? first - window.first : 0);
-      token = drawn(team, row, place, inverse, source, e);
+      source.logits = x;
+      token = is_there ? drawn_in_chunk(team, row, place, inverse, source)
+                       : drawn_in_piece(team, row, place, inverse, source, first, x);
+      if (token >= 0) logit = x[token - first];
     }
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       outputs.tokens(row) = token < 0 ? -1 : static_cast<TokenId>(place.chunk * chunk_size + token);
@@ -95,8 +159,7 @@ struct DrawChosen {
       RowCut all;
       all.count = -1;
       const RowLogarithm logarithm = RowLogarithm::of(measures, all, inverse, row);
-      outputs.token_logprobs(row) =
-          token < 0 ? negative_infinity : logarithm.of_logit(source.logits[token]);
+      outputs.token_logprobs(row) = token < 0 ? negative_infinity : logarithm.of_logit(logit);
     });
   }
 };
@@ -104,13 +167,14 @@ struct DrawChosen {
 }  // namespace
 
 template <class ExecutionSpace>
-void choose_chunks(const ExecutionSpace& space,
+void choose_places(const ExecutionSpace& space,
                    const LogitRows<float, MemoryOf<ExecutionSpace>>& rows,
                    const RowMeasures<MemoryOf<ExecutionSpace>>& measures,
+                   const PieceMasses<MemoryOf<ExecutionSpace>>& pieces,
                    const LmHeadOutputs<MemoryOf<ExecutionSpace>>& outputs,
                    const DrawPlaces<MemoryOf<ExecutionSpace>>& places) {
   launch_teams("tokkos::lm_head::choose", space, rows.rows(), row_team, 0,
-               ChooseChunks<ExecutionSpace>{rows, measures, outputs, places});
+               ChoosePlaces<ExecutionSpace>{rows, measures, pieces, outputs, places});
 }
 
 template <class ExecutionSpace>
@@ -125,9 +189,10 @@ void draw_chosen(const ExecutionSpace& space,
 }
 
 #define TOKKOS_INSTANTIATE(Space)                                                                  \
-  template void choose_chunks<Space>(                                                              \
+  template void choose_places<Space>(                                                              \
       const Space&, const LogitRows<float, MemoryOf<Space>>&, const RowMeasures<MemoryOf<Space>>&, \
-      const LmHeadOutputs<MemoryOf<Space>>&, const DrawPlaces<MemoryOf<Space>>&);                  \
+      const PieceMasses<MemoryOf<Space>>&, const LmHeadOutputs<MemoryOf<Space>>&,                  \
+      const DrawPlaces<MemoryOf<Space>>&);                                                         \
   template void draw_chosen<Space>(                                                                \
       const Space&, const LogitRows<float, MemoryOf<Space>>&, const RowMeasures<MemoryOf<Space>>&, \
       const DrawPlaces<MemoryOf<Space>>&, const LogitWindow<MemoryOf<Space>>&,                     \

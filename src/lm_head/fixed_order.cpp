@@ -5,6 +5,7 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/launch.hpp"
 #include "lm_head/lane_sums.hpp"
+#include "lm_head/pieces.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -110,12 +111,12 @@ struct MultiplyBlock {
   }
 };
 
-/// A tile of one chunk's tokens for the rows that have chosen the chunk.
+/// A tile of one piece's tokens for the rows that have chosen the piece.
 template <class ExecutionSpace, LogitType Weight>
 struct MultiplyChosen {
   using Space = MemoryOf<ExecutionSpace>;
   static constexpr std::int64_t size = tile_size<ExecutionSpace>;
-  static constexpr std::int64_t tiles = chunk_size / size;
+  static constexpr std::int64_t tiles = piece_size / size;
   Operands<ExecutionSpace, Weight> operands;
   LogitWindow<Space> window;
   std::int64_t active;
@@ -123,17 +124,17 @@ struct MultiplyChosen {
   KOKKOS_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
     const IeeeArithmetic ieee;
-    const std::int64_t chunk = window.first_chunk + team.league_rank() / tiles;
+    const std::int64_t start = window.first_start + team.league_rank() / tiles * piece_size;
     const std::int64_t column = team.league_rank() % tiles * size;
     const std::int64_t most = size;  // device code has no address of the other
-    const std::int64_t count = Kokkos::min(most, active - (chunk * chunk_size + column));
+    const std::int64_t count = Kokkos::min(most, active - (start + column));
     if (count <= 0) return;
-    const WeightRows<Weight> weights = operands.from(chunk * chunk_size + column);
+    const WeightRows<Weight> weights = operands.from(start + column);
     float* scratch = runs_on_host<ExecutionSpace> ? nullptr : scratch_of(team, product_scratch);
     const auto rows = static_cast<std::int64_t>(operands.hidden.extent(0));
     RowGroup group;
     for (std::int64_t row = 0; row < rows; ++row) {
-      if (window.chunks(row) == chunk) {
+      if (window.starts(row) == start) {
         group.add(&operands.hidden(row, 0), &window.logits(row, column));
       }
       if (group.count == rows_of_group || (row == rows - 1 && group.count > 0)) {
@@ -169,8 +170,8 @@ void multiply_chosen(const ExecutionSpace& space,
                      const Matrix<const Weight, MemoryOf<ExecutionSpace>>& weight,
                      std::int64_t active, const LogitWindow<MemoryOf<ExecutionSpace>>& window) {
   using Functor = MultiplyChosen<ExecutionSpace, Weight>;
-  const std::int64_t chunks = chunk_count(active) - window.first_chunk;
-  launch_teams("tokkos::lm_head::multiply_chosen", space, chunks * Functor::tiles, product_team,
+  const std::int64_t pieces = (active - window.first_start + piece_size - 1) / piece_size;
+  launch_teams("tokkos::lm_head::multiply_chosen", space, pieces * Functor::tiles, product_team,
                runs_on_host<ExecutionSpace> ? 0 : product_scratch,
                Functor{{hidden, weight}, window, active});
 }

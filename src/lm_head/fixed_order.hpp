@@ -20,7 +20,7 @@ void multiply_block(const ExecutionSpace& space,
                     std::int64_t first, std::int64_t count,
                     const Matrix<float, MemoryOf<ExecutionSpace>>& logits);
 
-/// The same of the chunk of each row that a window of single chunks holds.
+/// The same of the piece of each row that a window of single pieces holds.
 /// @param active active vocabulary
 template <class ExecutionSpace, LogitType Weight>
 void multiply_chosen(const ExecutionSpace& space,

@@ -5,6 +5,7 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/launch.hpp"
 #include "lm_head/gemm.hpp"
+#include "lm_head/pieces.hpp"
 
 #include <KokkosBlas3_gemm.hpp>
 
@@ -89,30 +90,30 @@ Matrix<T, Space> dense(T* data, std::int64_t rows, std::int64_t width) {
       data, Kokkos::LayoutStride(static_cast<std::size_t>(rows), columns, columns, 1));
 }
 
-/// The chunks that rows have chosen, on the host.
+/// The pieces that rows have chosen, on the host.
 template <class ExecutionSpace>
-std::vector<std::int64_t> chunks_on_host(const ExecutionSpace& space,
+std::vector<std::int64_t> starts_on_host(const ExecutionSpace& space,
                                          const LogitWindow<MemoryOf<ExecutionSpace>>& window) {
-  const std::size_t rows = window.chunks.extent(0);
-  std::vector<std::int64_t> chunks(rows);
+  const std::size_t rows = window.starts.extent(0);
+  std::vector<std::int64_t> starts(rows);
   using Host = Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   using Device =
       Kokkos::View<const std::int64_t*, MemoryOf<ExecutionSpace>, Kokkos::MemoryUnmanaged>;
-  Kokkos::deep_copy(space, Host(chunks.data(), rows), Device(window.chunks.data(), rows));
-  space.fence("tokkos::lm_head::chunks");
-  return chunks;
+  Kokkos::deep_copy(space, Host(starts.data(), rows), Device(window.starts.data(), rows));
+  space.fence("tokkos::lm_head::starts");
+  return starts;
 }
 
-/// The rows that a window holds a chunk of, by chunk, on host and device.
+/// The rows that a window holds a piece of, by piece, on host and device.
 template <class ExecutionSpace>
 std::vector<std::int64_t> sort_rows(const ExecutionSpace& space,
-                                    const std::vector<std::int64_t>& chunks,
-                                    std::int64_t first_chunk, std::int64_t* on_device) {
-  std::vector<std::int64_t> order(chunks.size());
+                                    const std::vector<std::int64_t>& starts,
+                                    std::int64_t first_start, std::int64_t* on_device) {
+  std::vector<std::int64_t> order(starts.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto chunk_of = [&](std::int64_t row) { return chunks[static_cast<std::size_t>(row)]; };
-  std::erase_if(order, [&](std::int64_t row) { return chunk_of(row) < first_chunk; });
-  std::ranges::stable_sort(order, {}, chunk_of);
+  const auto start_of = [&](std::int64_t row) { return starts[static_cast<std::size_t>(row)]; };
+  std::erase_if(order, [&](std::int64_t row) { return start_of(row) < first_start; });
+  std::ranges::stable_sort(order, {}, start_of);
   using Host = Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   using Device = Kokkos::View<std::int64_t*, MemoryOf<ExecutionSpace>, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(space, Device(on_device, order.size()), Host(order.data(), order.size()));
@@ -151,15 +152,14 @@ void gemm_chosen(const ExecutionSpace& space,
                  const Matrix<const Weight, MemoryOf<ExecutionSpace>>& weight, std::int64_t active,
                  const LogitWindow<MemoryOf<ExecutionSpace>>& window, const GemmRoom& room) {
   using Space = MemoryOf<ExecutionSpace>;
-  const std::vector<std::int64_t> chunks = chunks_on_host(space, window);
-  const std::vector<std::int64_t> order = sort_rows(space, chunks, window.first_chunk, room.order);
+  const std::vector<std::int64_t> starts = starts_on_host(space, window);
+  const std::vector<std::int64_t> order = sort_rows(space, starts, window.first_start, room.order);
   const auto size = static_cast<std::int64_t>(hidden.extent(1));
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    const std::int64_t chunk = chunks[static_cast<std::size_t>(order[begin])];
-    while (end < order.size() && chunks[static_cast<std::size_t>(order[end])] == chunk) ++end;
+    const std::int64_t first = starts[static_cast<std::size_t>(order[begin])];
+    while (end < order.size() && starts[static_cast<std::size_t>(order[end])] == first) ++end;
     const auto rows = static_cast<std::int64_t>(end - begin);
-    const std::int64_t first = chunk * chunk_size;
-    const std::int64_t tokens = std::min(active - first, std::int64_t{chunk_size});
+    const std::int64_t tokens = std::min(active - first, std::int64_t{piece_size});
     const std::int64_t* list = room.order + begin;
     const auto own = dense<float, Space>(room.hidden, rows, size);
     const auto logits = dense<float, Space>(room.logits, rows, tokens);

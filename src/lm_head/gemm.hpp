@@ -14,9 +14,9 @@ namespace tokkos {
 /// Memory that products by KokkosBlas::gemm need besides their operands.
 struct GemmRoom {
   float* weights = nullptr;       ///< a chunk of them, widened; null where they are float32
-  float* hidden = nullptr;        ///< of the rows of one chunk, one after the other
+  float* hidden = nullptr;        ///< of the rows of one piece, one after the other
   float* logits = nullptr;        ///< theirs
-  std::int64_t* order = nullptr;  ///< rows by chunk
+  std::int64_t* order = nullptr;  ///< rows by piece
 };
 
 /// Products of LmHeadProduct::gemm: logits(i, v - first) of every row i of `hidden` and every token
@@ -28,8 +28,8 @@ void gemm_block(const ExecutionSpace& space,
                 std::int64_t count, const Matrix<float, MemoryOf<ExecutionSpace>>& logits,
                 const GemmRoom& room);
 
-/// The same of the chunk of each row that a window of single chunks holds: one product for the rows
-/// of a chunk. Waits for the chunks, which decide the shapes.
+/// The same of the piece of each row that a window of single pieces holds: one product for the rows
+/// of a piece. Waits for the choice, which decides the shapes.
 /// @param active active vocabulary
 template <class ExecutionSpace, LogitType Weight>
 void gemm_chosen(const ExecutionSpace& space,

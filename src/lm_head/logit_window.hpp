@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tokkos/batch/views.hpp>
-#include <tokkos/numerics/chunk.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,32 +12,32 @@
 namespace tokkos {
 
 /// The part of n rows of logits that is in memory: the same tokens of every row, or of each row one
-/// chunk of its own (or none). Edits take it for the whole rows, of which it holds a part.
+/// piece of its own (or none). Edits take it for the whole rows, of which it holds a part.
 template <class MemorySpace>
 struct LogitWindow {
   Matrix<float, MemorySpace> logits;  ///< [n, width]
   std::int64_t vocabulary;
   std::int64_t first = 0;  ///< token of the first column
-  /// [n] or empty: chunk of each row instead. Those below `first_chunk` are not here: they are in
-  /// memory elsewhere, or do not exist (-1).
-  Vector<const std::int64_t, MemorySpace> chunks = {};
-  std::int64_t first_chunk = 0;
+  /// [n] or empty: first token of each row's piece instead. Those below `first_start` are not here:
+  /// they are in memory elsewhere, or do not exist (-1).
+  Vector<const std::int64_t, MemorySpace> starts = {};
+  std::int64_t first_start = 0;
 
   KOKKOS_FUNCTION std::size_t extent(int dimension) const {
     return dimension == 0 ? logits.extent(0) : static_cast<std::size_t>(vocabulary);
   }
 
-  /// Whether single chunks are held, and one of this row.
-  KOKKOS_FORCEINLINE_FUNCTION bool has_chunk(std::int64_t row) const {
-    return chunks.data() != nullptr && chunks(row) >= first_chunk;
+  /// Whether single pieces are held, and one of this row.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_piece(std::int64_t row) const {
+    return starts.data() != nullptr && starts(row) >= first_start;
   }
 
   /// Column of a token, which may lie outside.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t row, std::int64_t token) const {
-    return token - (chunks.data() == nullptr ? first : chunks(row) * chunk_size);
+    return token - (starts.data() == nullptr ? first : starts(row));
   }
   KOKKOS_FORCEINLINE_FUNCTION bool holds(std::int64_t row, std::int64_t token) const {
-    if (chunks.data() != nullptr && !has_chunk(row)) return false;
+    if (starts.data() != nullptr && !has_piece(row)) return false;
     const std::int64_t place = column(row, token);
     return place >= 0 && place < static_cast<std::int64_t>(logits.extent(1));
   }

@@ -110,14 +110,25 @@ void check_walk(const VerifyCase& data, const Verified& verified, bool draws) {
 TEMPLATE_LIST_TEST_CASE("trees of raw numbers end within their arrays",
                         "[row-38][row-40][row-44][row-45][row-46]", ExecutionSpaces) {
   RawData raw(1);
+  const TestType space;
+  int apart = 0;
   for (int number = 0; number < 1500; ++number) {
     CAPTURE(number);
     const VerifyCase data = raw_trees(raw);
     VerifyCaseOnDevice<TestType> on_device(data, raw.below(4));
-    check_walk(data, on_device.lossless(TestType()), true);
+    if (are_apart(data)) {
+      ++apart;
+      check_walk(data, on_device.lossless(space), true);
+    } else {
+      // What trees with a node in common draw may differ from call to call: nothing to compare.
+      check_walk(data, on_device.verify(space, on_device.trees(), 0), true);
+      VerifyCaseOnDevice<TestType> with_shared_sums(data, raw.below(4));
+      check_walk(data, with_shared_sums.verify(space, with_shared_sums.trees(), shared_sums), true);
+    }
     VerifyCaseOnDevice<TestType> again(data, raw.below(4));
-    check_walk(data, again.by_seed_rule(TestType()), false);
+    check_walk(data, again.by_seed_rule(space), false);
   }
+  CHECK(apart >= 300);
 }
 
 TEMPLATE_LIST_TEST_CASE("greedy walks of raw trees end within their arrays",

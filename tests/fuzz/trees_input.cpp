@@ -171,26 +171,6 @@ bool are_trees(const VerifyCase& c) {
   return true;
 }
 
-bool are_apart(const VerifyCase& c) {
-  const int nodes = c.nodes();
-  std::vector<int> owner(static_cast<std::size_t>(nodes), -1);
-  for (int tree = 0; tree < c.batch(); ++tree) {
-    std::vector<std::int32_t> open = {c.roots[static_cast<std::size_t>(tree)]};
-    while (!open.empty()) {
-      const std::int32_t node = open.back();
-      open.pop_back();
-      if (node < 0 || node >= nodes) continue;
-      const auto i = static_cast<std::size_t>(node);
-      if (owner[i] == tree) continue;
-      if (owner[i] != -1) return false;
-      owner[i] = tree;
-      open.push_back(c.first_child[i]);
-      open.push_back(c.next_sibling[i]);
-    }
-  }
-  return true;
-}
-
 std::vector<DraftTree> make_draft_trees(FuzzBytes& bytes, int vocabulary, int most_nodes) {
   std::vector<DraftTree> trees(static_cast<std::size_t>(bytes.below(4)));
   for (DraftTree& tree : trees) {

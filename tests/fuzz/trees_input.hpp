@@ -25,10 +25,6 @@ FuzzTrees make_fuzz_trees(FuzzBytes& bytes);
 /// node.
 bool are_trees(const VerifyCase& c);
 
-/// Whether no walk from one root comes upon a node that a walk from another comes upon too: what is
-/// kept for a node is then written by one tree.
-bool are_apart(const VerifyCase& c);
-
 /// Draft trees of requests, with some bad values.
 std::vector<DraftTree> make_draft_trees(FuzzBytes& bytes, int vocabulary, int most_nodes);
 

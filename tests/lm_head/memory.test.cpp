@@ -47,7 +47,7 @@ TEMPLATE_LIST_TEST_CASE("a step allocates nothing, and no memory has the size of
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("256 rows of 262144 tokens take 252 MiB less than their logits",
+TEMPLATE_LIST_TEST_CASE("256 rows of 262144 tokens take 249 MiB less than their logits",
                         "[lm_head]", ExecutionSpaces) {
   using Memory = tokkos::MemoryOf<TestType>;
   constexpr std::int64_t rows = 256, vocabulary = 262144;
@@ -58,9 +58,10 @@ TEMPLATE_LIST_TEST_CASE("256 rows of 262144 tokens take 252 MiB less than their 
   constexpr std::size_t logits = rows * vocabulary * sizeof(float);
   CHECK(logits == 256 * mebibyte);
   CHECK(chosen.block_tokens() == 8192);
-  CHECK(chosen.device_bytes() <= 9 * mebibyte);
-  CHECK(least.device_bytes() <= 5 * mebibyte);
-  CHECK(logits - least.device_bytes() >= 251 * mebibyte);
+  // A block of two chunks or one, and less than 2.3 MiB of pairs, masses and places.
+  CHECK(chosen.device_bytes() <= 10 * mebibyte + 300 * 1024);
+  CHECK(least.device_bytes() <= 6 * mebibyte + 300 * 1024);
+  CHECK(logits - least.device_bytes() >= 249 * mebibyte);
 }
 
 TEMPLATE_LIST_TEST_CASE("the block size is chosen by rows and never longer than the vocabulary",
@@ -79,7 +80,7 @@ TEMPLATE_LIST_TEST_CASE("the block size is chosen by rows and never longer than 
   CHECK(block(1, {.active_vocabulary = 4097}) == 8192);
 }
 
-TEMPLATE_LIST_TEST_CASE("a step in a fixed order never waits; one by gemm waits for its chunks",
+TEMPLATE_LIST_TEST_CASE("a step in a fixed order never waits; one by gemm waits for its choice",
                         "[lm_head]", ExecutionSpaces) {
   using OnSpace = Backend<TestType, float>;
   for (const auto product : {LmHeadProduct::fixed_order, LmHeadProduct::gemm}) {
@@ -99,7 +100,7 @@ TEMPLATE_LIST_TEST_CASE("a step in a fixed order never waits; one by gemm waits 
     if (product == LmHeadProduct::fixed_order) {
       CHECK(fences.empty());
     } else {
-      CHECK(fences.contains("tokkos::lm_head::chunks"));
+      CHECK(fences.contains("tokkos::lm_head::starts"));
     }
   }
 }

@@ -165,6 +165,26 @@ void fill_random_distribution(std::span<float> row, std::mt19937_64& random) {
   for (float& value : row) value *= scale;
 }
 
+bool are_apart(const VerifyCase& c) {
+  const int nodes = c.nodes();
+  std::vector<int> owner(static_cast<std::size_t>(nodes), -1);
+  for (int tree = 0; tree < c.batch(); ++tree) {
+    std::vector<std::int32_t> open = {c.roots[static_cast<std::size_t>(tree)]};
+    while (!open.empty()) {
+      const std::int32_t node = open.back();
+      open.pop_back();
+      if (node < 0 || node >= nodes) continue;
+      const auto i = static_cast<std::size_t>(node);
+      if (owner[i] == tree) continue;
+      if (owner[i] != -1) return false;
+      owner[i] = tree;
+      open.push_back(c.first_child[i]);
+      open.push_back(c.next_sibling[i]);
+    }
+  }
+  return true;
+}
+
 VerifyCase make_verify_case(int batch, int vocabulary, int height, int widest,
                             Acceptance acceptance, std::uint64_t seed) {
   std::mt19937_64 random(seed);

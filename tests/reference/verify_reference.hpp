@@ -42,6 +42,10 @@ struct VerifyCase {
   std::size_t offset(int node) const { return static_cast<std::size_t>(node) * width(); }
 };
 
+/// Whether no walk from one root comes upon a node that a walk from another comes upon too: what is
+/// kept for a node is then written by one tree.
+bool are_apart(const VerifyCase& verify_case);
+
 enum class Acceptance { always, never, mixed };
 
 /// Random trees of different shapes with their nodes numbered at random. `height` levels of drafts;

@@ -45,7 +45,8 @@ void check_mask_rows(const ExecutionSpace& space, std::int64_t rows, std::int64_
 /// Asynchronous on `space`. A row outside the logits is left out; one that has no row in the
 /// bitmask is masked whole.
 /// @param logits [n, V] float32, bfloat16 or float16, rows may be padded
-/// @param seq_ids [s] rows to mask, each once; other rows are not touched
+/// @param seq_ids [s] rows to mask, each once (of two masks of one row, either may let pass what
+///   the other forbids); other rows are not touched
 /// @param bitmask [m, w] with w >= ceil(active vocabulary / 32), rows may be padded
 /// @param row_status [n] or empty; invalid_edit is set on a row that has no row in the bitmask
 /// @throws Error if the bitmask is too narrow: the rest of the vocabulary is never "allowed"
