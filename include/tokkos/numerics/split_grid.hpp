@@ -19,7 +19,7 @@ struct GridParts {
   /// 1.5 * 2^k with k = 2 and -21: what is added to one is rounded, ties to even, to a multiple of
   /// 2^(k - 23).
   static constexpr float coarse_shift = 6.0f;
-  static constexpr float fine_shift = 1.5f * 0x1p-21f;
+  static constexpr float fine_shift = 1.5f * 0x1p-21f;  ///< the same for the fine part
 
   /// The parts of x in [0, 1].
   KOKKOS_FORCEINLINE_FUNCTION static GridParts of(float x) {
