@@ -15,10 +15,10 @@
 
 #include "backends.hpp"
 #include "engine/random_step.hpp"
-#include "engine/two_threads.hpp"
 #include "interop/c_step.hpp"
 #include "interop/last_complaint.hpp"
 #include "interop/step_results.hpp"
+#include "threads/two_threads.hpp"
 
 namespace tokkos::test {
 

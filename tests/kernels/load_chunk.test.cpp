@@ -37,7 +37,8 @@ struct Chunk {
     RandomValues random(seed);
     logits.resize(chunk_size + 8);
     const std::vector<float> values = random.logits(chunk_size + 8);
-    std::transform(values.begin(), values.end(), logits.begin(), narrow<Logit>);
+    std::transform(values.begin(), values.end(), logits.begin(),
+                   [](float x) { return narrow<Logit>(x); });
     constexpr float odd[] = {-infinity, -FLT_MAX, -0.0f, infinity, NAN};
     for (int i = 0; i < odd_values; ++i) {
       logits[static_cast<std::size_t>(random.below(chunk_size))] =

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "backends.hpp"
-#include "engine/two_threads.hpp"
 #include "kernels/guarded.hpp"
 #include "reference/verify_reference.hpp"
+#include "threads/two_threads.hpp"
 
 namespace tokkos::test {
 namespace {

@@ -17,7 +17,7 @@
 #include "backends.hpp"
 #include "engine/random_step.hpp"
 #include "engine/step_views.hpp"
-#include "engine/two_threads.hpp"
+#include "threads/two_threads.hpp"
 
 namespace tokkos::test {
 namespace {
