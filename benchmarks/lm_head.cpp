@@ -3,22 +3,25 @@
 
 // lm_head/type/rows/vocabulary/dN...: from hidden states of N numbers to tokens and log-sum-exps,
 // beside whole rows of logits and the kernels that read them: dN in a fixed order, against whole
-// rows by the same products and by KokkosBlas::gemm; dN_by_gemm by KokkosBlas::gemm on both sides.
-// outside_ratio: what a step takes outside its products
-// against the other kernels on whole rows.
+// rows by the same products and by KokkosBlas::gemm; dN_by_gemm by KokkosBlas::gemm on both sides;
+// dN_edited with 256 penalized tokens and 300 biases on every row. outside_ratio: what a step takes
+// outside its products against the other kernels on whole rows.
 
+#include <tokkos/kernels/apply_edits.hpp>
 #include <tokkos/kernels/draw.hpp>
 #include <tokkos/kernels/log_sum_exp.hpp>
 #include <tokkos/kernels/measure.hpp>
 #include <tokkos/lm_head/lm_head.hpp>
 
 #include "case.hpp"
+#include "inputs.hpp"
 #include "kernel_seconds.hpp"
 #include "register.hpp"
 #include "selection.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,7 +60,7 @@ Rows<T> filled(std::int64_t rows, std::int64_t width, float scale, std::uint64_t
 template <LogitType Weight>
 class HeadCase {
  public:
-  HeadCase(std::int64_t rows, std::int64_t vocabulary, std::int64_t size)
+  HeadCase(std::int64_t rows, std::int64_t vocabulary, std::int64_t size, bool is_edited)
       // Of seeds apart: a hidden state that is a row of the weights has one token alone.
       : m_hidden(filled<float>(rows, size, 1.0f, std::uint64_t{1} << 40)),
         // Logits of deviation 2.5, as elsewhere.
@@ -68,7 +71,9 @@ class HeadCase {
         m_tokens("tokkos::bench::tokens", rows),
         m_log_sum_exp("tokkos::bench::log_sum_exp", rows),
         m_logits("tokkos::bench::logits", rows, vocabulary),
-        m_workspace(rows, vocabulary) {}
+        m_workspace(rows, vocabulary) {
+    if (is_edited) m_edits.emplace(rows, vocabulary, 256, 300);
+  }
 
   LmHead<Space, Weight> head(LmHeadProduct product) const {
     return LmHead<Space, Weight>(Space(), m_weight, rows(), {.product = product});
@@ -78,6 +83,10 @@ class HeadCase {
     LmHeadInputs<Memory> inputs;
     inputs.hidden = m_hidden;
     inputs.temperature = m_temperature;
+    if (m_edits) {
+      inputs.biases = m_edits->biases();
+      inputs.penalties = m_edits->penalties();
+    }
     LmHeadOutputs<Memory> outputs;
     outputs.uniforms = m_uniforms;
     outputs.tokens = m_tokens;
@@ -90,6 +99,9 @@ class HeadCase {
   /// What follows the product, on whole rows.
   void read() const {
     const Space space;
+    if (m_edits) {
+      apply_edits(space, Matrix<float, Memory>(m_logits), m_edits->biases(), m_edits->penalties());
+    }
     LogitRows<float, Memory> step;
     step.logits = m_logits;
     step.temperature = m_temperature;
@@ -116,13 +128,14 @@ class HeadCase {
   Numbers<float> m_log_sum_exp;
   Rows<float> m_logits;
   Workspace<Memory> m_workspace;
+  std::optional<RowEdits> m_edits;
 };
 
 /// What a step takes outside its products (those of drawn chunks included), against what the other
 /// kernels take on whole rows: the median of several.
 template <LogitType Weight>
 double outside_ratio(const HeadCase<Weight>& given, const LmHead<Space, Weight>& head) {
-  std::array<double, 5> ratios;
+  std::array<double, 11> ratios;
   for (double& ratio : ratios) {
     const KernelSeconds own =
         seconds_of_kernels([&] { given.stream(head); }, "tokkos::lm_head::multiply");
@@ -136,8 +149,9 @@ double outside_ratio(const HeadCase<Weight>& given, const LmHead<Space, Weight>&
 
 template <LogitType Weight>
 void time_head(benchmark::State& state, std::int64_t rows, std::int64_t vocabulary,
-               std::int64_t size, bool by_gemm) {
-  const HeadCase<Weight> given(rows, vocabulary, size);
+               std::int64_t size, const std::string& variant) {
+  const bool by_gemm = variant == "_by_gemm";
+  const HeadCase<Weight> given(rows, vocabulary, size, variant == "_edited");
   const auto head = given.head(by_gemm ? LmHeadProduct::gemm : LmHeadProduct::fixed_order);
   const auto gemm = given.head(LmHeadProduct::gemm);
   const auto whole = [&](const LmHead<Space, Weight>& product) {
@@ -162,12 +176,13 @@ void register_type() {
     for (const std::int64_t n : {1, 16, 64, 256}) {
       for (const std::int64_t size : {1024, 4096}) {
         const std::int64_t iterations =
-            std::clamp<std::int64_t>((std::int64_t{1} << 37) / (n * v * size), 5, 50);
-        for (const bool by_gemm : {false, true}) {
-          const std::string variant = "d" + std::to_string(size) + (by_gemm ? "_by_gemm" : "");
-          add_benchmark(
-              case_name("lm_head", type_name<Weight>(), n, v, variant), iterations,
-              [=](benchmark::State& state) { time_head<Weight>(state, n, v, size, by_gemm); });
+            std::clamp<std::int64_t>((std::int64_t{1} << 37) / (n * v * size), 11, 50);
+        for (const std::string variant : {"", "_by_gemm", "_edited"}) {
+          const std::string full = std::string("d").append(std::to_string(size)).append(variant);
+          const std::string name = case_name("lm_head", type_name<Weight>(), n, v, full);
+          add_benchmark(name, iterations, [=](benchmark::State& state) {
+            time_head<Weight>(state, n, v, size, variant);
+          });
         }
       }
     }

@@ -70,7 +70,7 @@ function(_tokkos_provide_kokkos_kernels why)
     if(NOT version MATCHES "^5[0-9][0-9][0-9][0-9]$")
       set(
         ${why}
-        "Kokkos Kernels is of version \"${version}\", expected 5 (50000 to 59999)"
+        "Kokkos Kernels is of version \"${version}\", expected 5 (50000 to 59999; TOKKOS_KOKKOS_KERNELS_DEPENDENCY_POLICY=EMBEDDED brings one)"
         PARENT_SCOPE
       )
     endif()

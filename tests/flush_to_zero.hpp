@@ -78,10 +78,12 @@ class FlushToZero {
   std::vector<std::uint64_t> m_saved;
 };
 
-/// A subnormal that the compiler cannot fold away, doubled: 0 when operands or results are flushed.
+/// A subnormal that the compiler cannot fold away, doubled, here and not where the mode is another:
+/// 0 when operands or results are flushed.
 inline float doubled_subnormal() {
   volatile float tiny = 0x1p-140f;
-  return tiny + tiny;
+  volatile float doubled = tiny + tiny;
+  return doubled;
 }
 
 }  // namespace tokkos::test

@@ -34,7 +34,7 @@ inline std::int64_t checked_active_vocabulary(std::int64_t max_num_token, std::i
           "a vocabulary in [1, 2147483647]");
   require(active_vocabulary.has_value() || vocab_size <= max_active_vocabulary, "vocab_size",
           std::nullopt, vocab_size, "below 524288, or an active_vocabulary below it");
-  require(active >= 1, "active_vocabulary", std::nullopt, active, "a number in [1, vocab_size]");
+  check_active_vocabulary(active, vocab_size, 1);
   check_vocabulary(vocab_size, active);
   return active;
 }

@@ -57,8 +57,7 @@ DraftVerifier<ExecutionSpace>::DraftVerifier(const ExecutionSpace& space, std::i
       m_vocab_size(checked_vocabulary(max_num_node, vocab_size)),
       m_active_vocabulary(active_vocabulary.value_or(vocab_size)),
       m_trace_recorder(trace_recorder) {
-  require(m_active_vocabulary >= 1 && m_active_vocabulary <= vocab_size, "active_vocabulary",
-          std::nullopt, m_active_vocabulary, "a number in [1, vocab_size]");
+  check_active_vocabulary(m_active_vocabulary, vocab_size, 1);
 }
 
 template <class ExecutionSpace>

@@ -85,16 +85,14 @@ void apply_bitmask(const ExecutionSpace& space,
   if (seq_ids.extent(0) == 0) return;
   require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocab_size", std::nullopt, vocabulary,
           "a vocabulary in [1, 2147483647]");
-  require(options.active_vocabulary >= 0 && options.active_vocabulary <= vocabulary,
-          "active_vocabulary", std::nullopt, options.active_vocabulary,
-          "a number in [1, vocab_size]");
+  check_active_vocabulary(options.active_vocabulary, vocabulary);
   const std::int64_t active =
       options.active_vocabulary == 0 ? vocabulary : options.active_vocabulary;
   const auto words = static_cast<std::int64_t>(bitmask.extent(1));
   check_matrix("logits", logits, rows, vocabulary);
   check_optional_vector("row_status", row_status, rows);
-  require(words >= (active + 31) / 32, "bitmask.extent", 1, words,
-          "at least ceil(active vocabulary / 32) words");
+  check_bitmask_words(words, active);
+  check_vector("seq_ids", seq_ids, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
   const std::array whole{NamedRange::of("the logits", logits)};

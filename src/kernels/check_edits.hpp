@@ -51,6 +51,7 @@ void check_edits_apart(const Matrix<Logit, Space>& logits,
 template <class Space>
 std::int64_t check_bias_edits(const LogitBiasEdits<Space>& edits) {
   const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
+  check_vector("token_ids", edits.token_ids, entries);
   check_vector("pos2seq_id", edits.pos2seq_id, entries);
   check_vector("logit_bias", edits.logit_bias, entries);
   return entries;
@@ -61,6 +62,7 @@ std::int64_t check_bias_edits(const LogitBiasEdits<Space>& edits) {
 template <class Space>
 std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
   const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
+  check_vector("token_ids", edits.token_ids, entries);
   check_vector("pos2seq_id", edits.pos2seq_id, entries);
   check_vector("token_cnt", edits.token_cnt, entries);
   const auto biased = static_cast<std::int64_t>(edits.biases.extent(0));
@@ -68,6 +70,7 @@ std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
   check_vector("biases", edits.biases, biased);
   const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
   if (entries > 0) {
+    check_vector("seq_ids", edits.seq_ids, groups);
     check_matrix("penalties", edits.penalties, groups, 3);
     check_optional_vector("policies", edits.policies, groups);
   }

@@ -62,32 +62,56 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   }
 }
 
+/// Throws unless the active vocabulary is at most V, and at least `least` (0 stands for V).
+inline void check_active_vocabulary(std::int64_t active, std::int64_t vocabulary,
+                                    std::int64_t least = 0) {
+  if (active >= least && active <= vocabulary) return;
+  throw Error(
+      "active_vocabulary", std::nullopt, to_text(active),
+      "a number in [1, " + to_text(vocabulary) + "]" + (least == 0 ? ", or 0 for all" : ""));
+}
+
+/// Throws unless a row of a bitmask has a bit for every active token.
+inline void check_bitmask_words(std::int64_t words, std::int64_t active) {
+  const std::int64_t least = (active + 31) / 32;
+  if (words >= least) return;
+  throw Error("bitmask.extent", 1, to_text(words),
+              "at least " + to_text(least) + ", a bit for each active token");
+}
+
 /// Throws unless V is in [1, 2^31) and the active vocabulary (0: V) in [1, V] and below 2^19.
 inline void check_vocabulary(std::int64_t vocabulary, std::int64_t active) {
   require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocab_size", std::nullopt, vocabulary,
           "a vocabulary in [1, 2147483647]");
-  require(active >= 0 && active <= vocabulary, "active_vocabulary", std::nullopt, active,
-          "a number in [1, vocab_size]");
+  check_active_vocabulary(active, vocabulary);
   require((active == 0 ? vocabulary : active) <= max_active_vocabulary, "active_vocabulary",
           std::nullopt, active == 0 ? vocabulary : active,
           "a number below 524288 (larger vocabularies are sharded)");
 }
 
-/// Throws unless the bitmask has a row of words for every row of the step.
+/// Throws unless the bitmask has a row of words for every row of the step, or is left out as a
+/// whole.
 template <class Space>
 void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
                    std::int64_t active) {
-  if (bitmask.words.data() == nullptr) return;
+  const auto height = static_cast<std::int64_t>(bitmask.words.extent(0));
   const auto words = static_cast<std::int64_t>(bitmask.words.extent(1));
-  require(words >= (active + 31) / 32, "bitmask.extent", 1, words,
-          "at least ceil(active vocabulary / 32) words");
-  check_matrix("bitmask", bitmask.words, static_cast<std::int64_t>(bitmask.words.extent(0)), words);
-  if (bitmask.row_index.data() != nullptr) {
+  const bool has_index = bitmask.row_index.data() != nullptr || bitmask.row_index.extent(0) > 0;
+  const bool has_words = bitmask.words.data() != nullptr || height > 0 || words > 0;
+  if (!has_words && bitmask.row_index.extent(0) == 0) return;
+  check_bitmask_words(words, active);
+  check_matrix("bitmask", bitmask.words, height, words);
+  if (has_index) {
     check_vector("bitmask.row_index", bitmask.row_index, rows);
-  } else {
-    require(static_cast<std::int64_t>(bitmask.words.extent(0)) >= rows, "bitmask.extent", 0,
-            static_cast<std::int64_t>(bitmask.words.extent(0)), "a row of words for every row");
+  } else if (height < rows) {
+    throw Error("bitmask.extent", 0, to_text(height), "at least " + to_text(rows) + " rows");
   }
+}
+
+/// Throws unless there is a temperature for every row, or one for all of them.
+template <class Space>
+void check_temperature(const Vector<const float, Space>& temperature, std::int64_t rows) {
+  check_vector("temperature", temperature, temperature.extent(0) == 1 ? 1 : rows);
 }
 
 /// Throws unless everything that is said per row fits the logits.
@@ -96,9 +120,7 @@ void check_rows(const LogitRows<Logit, Space>& rows) {
   check_vocabulary(rows.vocabulary(), rows.active_vocabulary);
   check_matrix("logits", rows.logits, static_cast<std::int64_t>(rows.logits.extent(0)),
                rows.vocabulary());
-  if (rows.temperature.extent(0) != 1) {
-    check_vector("temperature", rows.temperature, rows.rows());
-  }
+  check_temperature(rows.temperature, rows.rows());
   check_bitmask(rows.bitmask, rows.rows(), rows.active());
 }
 

@@ -5,6 +5,7 @@
 #include <tokkos/kernels/apply_penalty.hpp>
 
 #include "core/float_order.hpp"
+#include "kernels/check_edits.hpp"
 #include "kernels/check_views.hpp"
 #include "kernels/instantiate.hpp"
 
@@ -70,9 +71,7 @@ void require_unique(const char* field,
 template <class ExecutionSpace>
 void check_logit_bias(const ExecutionSpace& space, std::int64_t rows, std::int64_t vocabulary,
                       const LogitBiasEdits<MemoryOf<ExecutionSpace>>& edits) {
-  const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
-  check_vector("pos2seq_id", edits.pos2seq_id, entries);
-  check_vector("logit_bias", edits.logit_bias, entries);
+  check_bias_edits(edits);
   const auto row = on_host(space, edits.pos2seq_id);
   const auto token = on_host(space, edits.token_ids);
   const auto bias = on_host(space, edits.logit_bias);
@@ -91,10 +90,9 @@ void check_logit_bias(const ExecutionSpace& space, std::int64_t rows, std::int64
 template <class ExecutionSpace>
 void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t vocabulary,
                    const PenaltyEdits<MemoryOf<ExecutionSpace>>& edits) {
-  const auto entries = static_cast<std::int64_t>(edits.token_ids.extent(0));
+  check_penalty_edits(edits);
   const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
-  check_vector("pos2seq_id", edits.pos2seq_id, entries);
-  check_vector("token_cnt", edits.token_cnt, entries);
+  check_vector("seq_ids", edits.seq_ids, groups);
   if (groups != 0) check_matrix("penalties", edits.penalties, groups, 3);
   const auto seq_ids = on_host(space, edits.seq_ids);
   const auto position = on_host(space, edits.pos2seq_id);
@@ -129,6 +127,7 @@ template <class ExecutionSpace>
 void check_mask_rows(const ExecutionSpace& space, std::int64_t rows, std::int64_t mask_row_count,
                      const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& seq_ids,
                      const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows) {
+  check_vector("seq_ids", seq_ids, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
   const auto row = on_host(space, seq_ids);
   const auto mask_row = on_host(space, mask_rows);

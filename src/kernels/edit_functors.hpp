@@ -52,7 +52,7 @@ template <class ExecutionSpace, LogitType Logit,
           class Logits = Matrix<Logit, MemoryOf<ExecutionSpace>>>
 struct AddBias {
   /// Asks for the logit of an edit that comes soon.
-  KOKKOS_FUNCTION void fetch(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t i) const {
     fetch_logit(logits, edits.pos2seq_id(i), edits.token_ids(i));
   }
 
@@ -60,6 +60,9 @@ struct AddBias {
   Logits logits;
   LogitBiasEdits<Space> edits;
   Vector<std::int32_t, Space> row_status;
+
+  /// Row of an edit, which may not exist.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(std::int64_t i) const { return edits.pos2seq_id(i); }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t row = edits.pos2seq_id(i);
@@ -128,7 +131,7 @@ KOKKOS_FORCEINLINE_FUNCTION float penalized(float x, const RowPenalties& row, st
 template <class ExecutionSpace, LogitType Logit,
           class Logits = Matrix<Logit, MemoryOf<ExecutionSpace>>>
 struct Penalize {
-  KOKKOS_FUNCTION void fetch(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t i) const {
     const std::int64_t c = edits.pos2seq_id(i);
     if (c < 0 || c >= static_cast<std::int64_t>(edits.seq_ids.extent(0))) return;
     fetch_logit(logits, edits.seq_ids(c), edits.token_ids(i));
@@ -138,6 +141,12 @@ struct Penalize {
   Logits logits;
   PenaltyEdits<Space> edits;
   Vector<std::int32_t, Space> row_status;
+
+  /// Row of an edit, which may not exist; -1 for that of no group.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(std::int64_t i) const {
+    const std::int64_t c = edits.pos2seq_id(i);
+    return c < 0 || c >= static_cast<std::int64_t>(edits.seq_ids.extent(0)) ? -1 : edits.seq_ids(c);
+  }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t c = edits.pos2seq_id(i);

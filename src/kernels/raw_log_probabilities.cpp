@@ -55,7 +55,7 @@ struct SaveLogits {
   Vector<float, Space> saved;
 
   /// Asks for the logit of an edit that comes soon.
-  KOKKOS_FUNCTION void fetch(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t i) const {
     const EditedPlace place = places(i);
     detail::fetch_logit(logits, place.row, place.token);
   }

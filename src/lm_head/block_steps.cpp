@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/numerics/portable_tanh.hpp>
 
-#include "kernels/edit_functors.hpp"
+#include "kernels/edit_groups.hpp"
 #include "kernels/instantiate.hpp"
 #include "kernels/measure_chunks.hpp"
 #include "kernels/row_total.hpp"
@@ -75,22 +75,6 @@ struct MeasurePieces {
   }
 };
 
-template <class ExecutionSpace>
-struct EditWindow {
-  using Window = LogitWindow<MemoryOf<ExecutionSpace>>;
-  detail::AddBias<ExecutionSpace, float, Window> add;
-  detail::Penalize<ExecutionSpace, float, Window> penalize;
-  std::int64_t biases;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if (i < biases) {
-      add(i);
-    } else {
-      penalize(i - biases);
-    }
-  }
-};
-
 }  // namespace
 
 template <class ExecutionSpace>
@@ -109,12 +93,8 @@ template <class ExecutionSpace>
 void edit_logits(const ExecutionSpace& space, const LogitWindow<MemoryOf<ExecutionSpace>>& window,
                  const LmHeadInputs<MemoryOf<ExecutionSpace>>& inputs,
                  const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
-  const auto biases = static_cast<std::int64_t>(inputs.biases.token_ids.extent(0));
-  const auto penalties = static_cast<std::int64_t>(inputs.penalties.token_ids.extent(0));
-  launch_entries(
-      "tokkos::lm_head::edit", space, biases + penalties,
-      EditWindow<ExecutionSpace>{
-          {window, inputs.biases, row_status}, {window, inputs.penalties, row_status}, biases});
+  detail::launch_edits<ExecutionSpace, float>("tokkos::lm_head::edit", space, window, inputs.biases,
+                                              inputs.penalties, row_status);
 }
 
 template <class ExecutionSpace>

@@ -31,7 +31,7 @@ void check_lm_head(const Matrix<const Weight, Space>& weight, std::int64_t max_r
           "a number in [0, 2147483647]");
   const std::int64_t block = options.block_tokens;
   require(block >= 0 && block <= max_vocabulary && block % chunk_size == 0, "block_tokens",
-          std::nullopt, block, "a multiple of 4096, or 0");
+          std::nullopt, block, "a multiple of 4096 up to 2147479552, or 0");
   require(options.scale > 0.0f && options.scale <= FLT_MAX, "scale", std::nullopt, options.scale,
           "a finite number above 0");
   require(options.soft_cap >= 0.0f && options.soft_cap <= FLT_MAX, "soft_cap", std::nullopt,
@@ -47,8 +47,7 @@ template <class Space>
 void check_inputs(const LmHeadInputs<Space>& inputs, std::int64_t rows, std::int64_t size,
                   std::int64_t active) {
   check_matrix("hidden", inputs.hidden, rows, size);
-  if (inputs.temperature.extent(0) != 1) check_vector("temperature", inputs.temperature, rows);
-  check_memory("temperature", inputs.temperature.data(), 1);
+  check_temperature(inputs.temperature, rows);
   const std::int64_t edits =
       check_bias_edits(inputs.biases) + check_penalty_edits(inputs.penalties);
   require(edits <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt, edits,

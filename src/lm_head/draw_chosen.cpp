@@ -107,28 +107,40 @@ struct DrawChosen {
     const float maximum = measures.chunk_maximum(row, place.chunk);
     const int left = source.size - first;
     const int count = left < piece_size ? left : piece_size;
+    const auto allowed = [&](std::int64_t j) {
+      return source.template allowed<1>(first + static_cast<int>(j)) != 0;
+    };
     const auto logit = [&](std::int64_t j) {
-      const bool allowed = source.template allowed<1>(first + static_cast<int>(j)) != 0;
-      return allowed ? unmasked(x[j]) : negative_infinity;
+      return allowed(j) ? at_most(unmasked(x[j]), maximum) : negative_infinity;
     };
     const auto mass = [&](std::int64_t j) { return to_grid(inverse.weight(logit(j), maximum)); };
     const Crossing token = first_crossing(
         team, count, mass, [&](std::int64_t prefix) { return draw.is_reached(before + prefix); });
-    return first + (token.index >= 0 ? token.index : largest_of(team, count, logit));
+    const std::int64_t drawn =
+        token.index >= 0 ? token.index : largest_of(team, count, allowed, logit);
+    return drawn < count ? first + drawn : -1;
   }
 
-  /// The first of the largest logits: where a product gave other bits than before, the mass that
-  /// was drawn may lie behind the piece.
-  template <class Logit>
-  KOKKOS_FUNCTION std::int64_t largest_of(const Team& team, int count, const Logit& logit) const {
+  /// A logit as far as it was measured: a product that gives other bits the second time may exceed
+  /// the maximum of the first, or give no number.
+  KOKKOS_FUNCTION static float at_most(float x, float maximum) {
+    if (x > maximum) return maximum;
+    return x == x ? x : negative_infinity;
+  }
+
+  /// The first allowed one of the largest logits: where a product gave other bits than before, the
+  /// mass that was drawn may lie behind the piece. `count` if none is allowed.
+  template <class Allowed, class Logit>
+  KOKKOS_FUNCTION std::int64_t largest_of(const Team& team, int count, const Allowed& allowed,
+                                          const Logit& logit) const {
     float largest = negative_infinity;
     for (int j = team.team_rank(); j < count; j += team.team_size()) {
       largest = Kokkos::max(largest, logit(j));
     }
     team.team_reduce(Kokkos::Max<float>(largest));
-    int place = count - 1;
+    int place = count;
     for (int j = team.team_rank(); j < place; j += team.team_size()) {
-      if (logit(j) == largest) place = j;
+      if (allowed(j) && logit(j) == largest) place = j;
     }
     team.team_reduce(Kokkos::Min<int>(place));
     return place;
@@ -151,7 +163,9 @@ struct DrawChosen {
       source.logits = x;
       token = is_there ? drawn_in_chunk(team, row, place, inverse, source)
                        : drawn_in_piece(team, row, place, inverse, source, first, x);
-      if (token >= 0) logit = x[token - first];
+      // A greedy row draws one of its maxima.
+      const float maximum = measures.row_maximum(row);
+      if (token >= 0) logit = inverse.greedy ? maximum : at_most(x[token - first], maximum);
     }
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       outputs.tokens(row) = token < 0 ? -1 : static_cast<TokenId>(place.chunk * chunk_size + token);

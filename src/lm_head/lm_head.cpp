@@ -43,7 +43,7 @@ struct Room {
 
   Room(const LmHeadOptions& options, std::int64_t rows, std::int64_t size, bool widens) {
     const bool by_gemm = options.product == LmHeadProduct::gemm;
-    hidden = rows * row_stride(options);
+    hidden = rows * options.block_tokens;
     logits = hidden + (by_gemm ? rows * size : 0);
     weights = logits + (by_gemm ? rows * piece_size : 0);
     end = weights + (by_gemm && widens ? size * chunk_size : 0);
@@ -67,7 +67,8 @@ LmHead<ExecutionSpace, Weight>::LmHead(const ExecutionSpace& space,
       m_options(completed(options, weight, max_rows)),
       m_pairs(max_rows, static_cast<std::int64_t>(weight.extent(0))) {
   const Room room(m_options, max_rows, hidden_size(), !std::is_same_v<Weight, float>);
-  const std::int64_t places = places_per_row * max_rows;
+  // One row's at least: memory says that the head was neither moved from nor outlives Kokkos.
+  const std::int64_t places = places_per_row * std::max<std::int64_t>(max_rows, 1);
   const std::int64_t pieces = forgotten_pieces(m_options) * max_rows;
   m_floats = OwnedView(uninitialized<float, memory_space>("tokkos::lm_head::floats", room.end));
   m_places =
@@ -83,7 +84,9 @@ template <class ExecutionSpace, LogitType Weight>
 void LmHead<ExecutionSpace, Weight>::process(const LmHeadInputs<memory_space>& inputs,
                                              const LmHeadOutputs<memory_space>& outputs) const {
   const auto rows = static_cast<std::int64_t>(inputs.hidden.extent(0));
-  require(rows <= max_rows(), "hidden.extent", 0, rows, "at most max_rows");
+  if (rows > max_rows()) {
+    throw Error("hidden.extent", 0, to_text(rows), "at most max_rows " + to_text(max_rows()));
+  }
   check_inputs(inputs, rows, hidden_size(), active_vocabulary());
   check_outputs(outputs, rows);
   check_step_apart(m_weight, inputs, outputs);
@@ -102,6 +105,10 @@ template <class ExecutionSpace, LogitType Weight>
 void LmHead<ExecutionSpace, Weight>::logits(const Matrix<const float, memory_space>& hidden,
                                             const Matrix<float, memory_space>& logits) const {
   const auto rows = static_cast<std::int64_t>(hidden.extent(0));
+  if (m_places.get().data() == nullptr) {
+    throw Error("Kokkos", std::nullopt, "finalized, or the LmHead was moved from",
+                "an LmHead that owns its memory");
+  }
   check_matrix("hidden", hidden, rows, hidden_size());
   check_matrix("logits", logits, rows, vocabulary());
   const std::array read{NamedRange::of("weight", m_weight), NamedRange::of("hidden", hidden)};

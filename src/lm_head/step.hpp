@@ -20,12 +20,6 @@ namespace tokkos {
 /// Arrays of a number for each row: five of the draw (DrawPlaces), and the rows by piece.
 inline constexpr std::int64_t places_per_row = 6;
 
-/// Numbers from a row of the block to the next. Rows that lie a power of 2 apart would meet in a
-/// few places of a host's caches.
-inline std::int64_t row_stride(const LmHeadOptions& options) {
-  return options.block_tokens;
-}
-
 /// Pieces of a row that a step forgets: of all chunks but those of the block of the lowest ids.
 inline std::int64_t forgotten_pieces(const LmHeadOptions& options) {
   const std::int64_t whole = chunk_count(options.active_vocabulary) * chunk_size;
@@ -83,9 +77,11 @@ class LmHeadStep {
 
   /// The first `tokens` columns of the block in memory.
   LogitWindow<Space> window_of(float* logits, std::int64_t first, std::int64_t tokens) const {
-    const auto stride = static_cast<std::size_t>(row_stride(m_options));
+    const auto stride = static_cast<std::size_t>(m_options.block_tokens);
     const Kokkos::LayoutStride layout(m_count, stride, static_cast<std::size_t>(tokens), 1);
-    return {Matrix<float, Space>(logits, layout), m_vocabulary, first};
+    LogitWindow<Space> window{Matrix<float, Space>(logits, layout), m_vocabulary, first};
+    window.is_last = first + tokens == m_options.active_vocabulary;
+    return window;
   }
 
   /// The block of a window, as kernels of whole rows see it.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends.hpp"
+#include "flush_to_zero.hpp"
 #include "lm_head/head_on_device.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -41,6 +42,56 @@ TEMPLATE_LIST_TEST_CASE(
     CAPTURE(block);
     CHECK(streamed<TestType>(head, block) == expected);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("vocabularies of any length, and edits at every border, are whole",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  for (const std::int32_t length :
+       {1, 2, 31, 33, 255, 256, 257, 4095, 4096, 4097, 4351, 4353, 8191, 8192, 8193, 12289}) {
+    for (const std::int32_t active : {length, length - 1, (length + 1) / 2}) {
+      if (active == 0) continue;
+      CAPTURE(length, active);
+      HeadCase head = full_case(3, length, 8, 100 + length);
+      head.options.active_vocabulary = active;
+      std::erase_if(head.edits, [](const HeadEdit& edit) { return edit.row == 1; });
+      for (std::int32_t border = 0; border <= length; border += 256) {
+        if (border > 0) head.edits.push_back({1, border - 1, 3.0f});
+        if (border < length) head.edits.push_back({1, border, 2.0f, 1});
+      }
+      CHECK(streamed<OnSpace>(head, chunk) == DeviceHead<OnSpace>(head).whole());
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("edits of tokens that do not exist are flagged once and change no other",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  for (const std::int32_t token : {-1, -5000, 12288, 12300, 1 << 30}) {
+    CAPTURE(token);
+    HeadCase head = full_case(4, 3 * chunk, 8, 19);
+    head.edits.push_back({2, token, 1.0f});
+    head.edits.push_back({3, token, 1.0f, 1});
+    const HeadResults expected = DeviceHead<OnSpace>(head).whole();
+    CHECK(expected.status[2] != 0);
+    CHECK(expected.status[3] != 0);
+    CHECK(streamed<OnSpace>(head, chunk) == expected);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a caller that flushes subnormals changes no bit of an LM head",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  HeadCase head = full_case(3, vocabulary, 8, 20);
+  for (float& weight : head.weight) weight *= 1e-38f;
+  head.options.scale = 3e37f;
+  const HeadResults expected = streamed<OnSpace>(head, chunk);
+  HeadResults flushed;
+  {
+    const FlushToZero mode;
+    flushed = streamed<OnSpace>(head, chunk);
+  }
+  CHECK(flushed == expected);
 }
 
 TEMPLATE_LIST_TEST_CASE("a row of an LM head has the same bits alone and in any batch", "[lm_head]",

@@ -6,17 +6,20 @@
 #include "tools/decode/generator.hpp"
 #include "tools/decode/head_target.hpp"
 #include "tools/licence.hpp"
+#include "tools/tensor_file.hpp"
 
 #include <tokkos/core/error.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -232,4 +235,23 @@ TEST_CASE("the command goes straight from hidden states to tokens without drafts
   const std::string truncated =
       decode({"--no-speculation", "--max-tokens", "20", "--top-k", "5", "--logprobs", "2"});
   CHECK_THAT(truncated, ContainsSubstring("\ntime log-probabilities  "));
+}
+
+TEST_CASE("steps without rows of logits are traced, and what they stage is counted") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  const std::string printed =
+      decode({"--no-speculation", "--batch", "2", "--max-tokens", "4", "--bias", "the=1",
+              "--presence-penalty", "0.5", "--trace", file});
+  CHECK_THAT(printed, !ContainsSubstring("\nbytes staged per step  0"));
+  const auto trace = nlohmann::json::parse(test::read_bytes(file));
+  const auto& events = trace.is_array() ? trace : trace.at("traceEvents");
+  std::map<std::string, int> begun, ended;
+  for (const auto& event : events) {
+    if (event.at("ph") == "B") ++begun[event.at("name").get<std::string>()];
+    if (event.at("ph") == "E") ++ended[event.at("name").get<std::string>()];
+  }
+  CHECK(begun["update logits"] == 2 * 4);  // requests and steps
+  CHECK(begun["sampling"] == 2 * 4);
+  CHECK(ended == begun);
 }

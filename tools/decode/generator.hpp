@@ -14,6 +14,7 @@
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/logit_processor.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,7 +69,7 @@ class Generator {
         m_rows_per_request(settings.speculate ? settings.tree.nodes() + 1 : 1),
         m_processor(space, rows(), vocabulary(), std::nullopt, settings.trace),
         m_verifier(space, rows(), vocabulary(), std::nullopt, settings.trace),
-        m_logits(space, "tokkos::decode::logits", rows(), vocabulary()),
+        m_logits(space, "tokkos::decode::logits", needs_logits() ? rows() : 0, vocabulary()),
         m_tokens("tokkos::decode::tokens", static_cast<std::size_t>(rows())) {
     if (settings.speculate) m_drafter.emplace(space, draft, settings.tree, batch(), settings.trace);
     if (settings.most_likely) {
@@ -105,6 +106,14 @@ class Generator {
   TokenId vocabulary() const { return m_target->vocabulary(); }
   std::int32_t batch() const { return static_cast<std::int32_t>(m_settings.requests.size()); }
   std::int64_t rows() const { return std::int64_t{batch()} * m_rows_per_request; }
+
+  // Whether some step may need whole rows of logits.
+  bool needs_logits() const {
+    return m_settings.speculate || m_target->direct() == nullptr ||
+           std::ranges::any_of(m_settings.requests, [](const RequestSettings& request) {
+             return request.config.has_truncation();
+           });
+  }
 
   // The target's logits of a step, which is prepared before the model runs.
   Logits prepare_and_score(const StepRequests& requests, std::size_t count) {
@@ -169,9 +178,8 @@ class Generator {
   }
 
   DrawnStep draw_without_drafts() {
-    if (!m_batch.truncates()) {
-      auto streamed = m_target->draw(m_space, m_batch, m_settings.most_likely, m_statistics);
-      if (streamed) return *std::move(streamed);
+    if (auto* direct = m_target->direct(); direct != nullptr && !m_batch.truncates()) {
+      return direct->draw(m_space, m_batch, m_settings.most_likely, m_settings.trace, m_statistics);
     }
     const std::size_t count = m_batch.size();
     const Logits logits = prepare_and_score(m_batch.rows(), count);

@@ -27,7 +27,7 @@ namespace tokkos::tools {
 /// A neural model whose last product the library does: for draft trees to rows of logits, else
 /// straight to the tokens.
 template <class ExecutionSpace>
-class HeadTarget final : public TargetModel<ExecutionSpace> {
+class HeadTarget final : public TargetModel<ExecutionSpace>, public DirectDraw<ExecutionSpace> {
  public:
   using typename TargetModel<ExecutionSpace>::memory_space;
 
@@ -54,9 +54,11 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
     return logits;
   }
 
-  std::optional<DrawnStep> draw(const ExecutionSpace& space, const StepBatch& batch,
-                                std::optional<std::int32_t> most_likely,
-                                Statistics& statistics) override {
+  DirectDraw<ExecutionSpace>* direct() override { return this; }
+
+  DrawnStep draw(const ExecutionSpace& space, const StepBatch& batch,
+                 std::optional<std::int32_t> most_likely, EventTraceRecorder* trace,
+                 Statistics& statistics) override {
     const std::size_t count = batch.size();
     const StepRequests requests = batch.rows();
     LmHeadInputs<memory_space> inputs;
@@ -64,15 +66,20 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
       const StageTimer timer(statistics, Stage::target_logits);
       inputs.hidden = hidden(space, batch, count);
     }
+    {
+      const StageTimer timer(statistics, Stage::preparation);
+      const TracedStage traced(trace, "update logits", requests.request_ids);
+      stage(inputs, requests);
+      statistics.add_staged(staged_bytes());
+    }
     const StageTimer timer(statistics, Stage::sampling);
-    stage(inputs, requests);
+    const TracedStage traced(trace, "sampling", requests.request_ids);
     const auto n = static_cast<std::int64_t>(count);
     const auto columns = static_cast<std::size_t>(most_likely.value_or(0));
     const Array<TokenId> tokens("tokkos::decode::tokens", count);
     const Array<float> logprobs("tokkos::decode::logprobs", count);
     const Rows<TokenId> top_tokens("tokkos::decode::top_tokens", count, columns);
     const Rows<float> top_logprobs("tokkos::decode::top_logprobs", count, columns);
-    m_uniforms = on_device(step_uniforms(requests, n));
     LmHeadOutputs<memory_space> outputs;
     outputs.uniforms = m_uniforms;
     outputs.tokens = tokens;
@@ -146,6 +153,7 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
                   on_device(m_edits.penalty_tokens),    on_device(m_edits.penalty_counts),
                   on_device(m_edits.penalty_policies),  on_device(m_edits.mask_words),
                   on_device(mask_rows(requests.size()))};
+    m_uniforms = on_device(step_uniforms(requests, static_cast<std::int64_t>(requests.size())));
     inputs.temperature = m_floats[0];
     inputs.biases = {m_integers[0], m_integers[1], m_floats[1]};
     inputs.penalties.seq_ids = m_integers[2];
@@ -162,6 +170,13 @@ class HeadTarget final : public TargetModel<ExecutionSpace> {
         m_integers[7].data(),
         Kokkos::LayoutStride(m_edits.mask_words.size() / words, words, words, 1));
     inputs.bitmask.row_index = m_integers[8];
+  }
+
+  std::size_t staged_bytes() const {
+    std::size_t bytes = m_uniforms.size() * sizeof(float);
+    for (const auto& array : m_floats) bytes += array.size() * sizeof(float);
+    for (const auto& array : m_integers) bytes += array.size() * sizeof(std::int32_t);
+    return bytes;
   }
 
   /// Of every element the place of its row, from where the elements of each row end.

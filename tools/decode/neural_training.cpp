@@ -55,8 +55,8 @@ Operand rows_of(std::span<const float> values, std::size_t width) {
   return Operand(values.data(), values.size() / width, width);
 }
 
-// One thread: products as small as these would only wait for others. A template, as only OpenMP can be
-// made with a number of threads.
+// One thread: products as small as these would only wait for others. A template, as only OpenMP can
+// be made with a number of threads.
 template <class Host = Kokkos::DefaultHostExecutionSpace>
 Host one_thread() {
   if constexpr (std::is_constructible_v<Host, int>) {

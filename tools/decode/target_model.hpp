@@ -9,6 +9,7 @@
 #include "tools/decode/token_score.hpp"
 
 #include <tokkos/batch/views.hpp>
+#include <tokkos/engine/event_trace_recorder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,21 @@ namespace tokkos::tools {
 struct DrawnStep {
   std::vector<TokenId> tokens;     ///< -1 where none could be drawn
   std::vector<TokenScore> scores;  ///< as many, or none
+};
+
+/// Draws straight from hidden states.
+template <class ExecutionSpace>
+class DirectDraw {
+ public:
+  virtual ~DirectDraw() = default;
+
+  /// A token of each request, for requests that draw from all words.
+  /// @param most_likely of how many of the most likely tokens log-probabilities are wanted, beside
+  ///   those of the drawn ones
+  /// @param trace may be null
+  virtual DrawnStep draw(const ExecutionSpace& space, const StepBatch& batch,
+                         std::optional<std::int32_t> most_likely, EventTraceRecorder* trace,
+                         Statistics& statistics) = 0;
 };
 
 /// The model whose distribution is generated from.
@@ -39,14 +55,8 @@ class TargetModel {
                                             const ModelRows<ExecutionSpace>& rows,
                                             Statistics& statistics) = 0;
 
-  /// Draws a token of each request without rows of logits, for requests that draw from all words;
-  /// nothing from a model that cannot.
-  /// @param most_likely of how many of the most likely tokens log-probabilities are wanted, beside
-  ///   those of the drawn ones
-  virtual std::optional<DrawnStep> draw(const ExecutionSpace&, const StepBatch&,
-                                        std::optional<std::int32_t> /*most_likely*/, Statistics&) {
-    return std::nullopt;
-  }
+  /// The model's way to tokens without rows of logits; null if it has none.
+  virtual DirectDraw<ExecutionSpace>* direct() { return nullptr; }
 };
 
 /// A model of counted words.

@@ -40,9 +40,9 @@ class LmHead {
   LmHead(const ExecutionSpace& space, const Matrix<const Weight, memory_space>& weight,
          std::int64_t max_rows, const LmHeadOptions& options = {});
 
-  /// One step. Asynchronous on the instance given to the constructor; allocates nothing; but with
-  /// LmHeadProduct::gemm a draw waits for the instance, to know the shapes of its products, unless
-  /// one block is the whole vocabulary.
+  /// One step. Asynchronous on the instance given to the constructor; allocates no View. With
+  /// LmHeadProduct::gemm a draw waits for the instance, to know the shapes of its products, and
+  /// sorts the rows in host memory of its own, unless one block is the whole vocabulary.
   /// @throws Error if a shape does not fit, an output overlaps another View, or outputs that belong
   ///   together do not come together (nothing is launched, nothing written)
   void process(const LmHeadInputs<memory_space>& inputs,
@@ -53,7 +53,8 @@ class LmHead {
   /// @param hidden [n, d], any n
   /// @param logits [n, V], rows may be padded; columns at or past the active vocabulary are not
   ///   written
-  /// @throws Error if a shape does not fit or logits overlap another View (nothing is launched)
+  /// @throws Error if a shape does not fit, logits overlap another View, or the head was moved from
+  ///   or outlives Kokkos (nothing is launched)
   void logits(const Matrix<const float, memory_space>& hidden,
               const Matrix<float, memory_space>& logits) const;
 

@@ -15,7 +15,7 @@ enum class LmHeadProduct {
   /// By KokkosBlas::gemm, which calls the vendor's library where Kokkos Kernels was built with one.
   /// Such a library chooses its order by the shape of the product: then the bits of a row may
   /// depend on the batch and on the block size. Kokkos Kernels' own product does not (see
-  /// docs/lm_head.md).
+  /// docs/lm_head.md). Runs in the floating-point mode that its threads are in.
   gemm
 };
 
