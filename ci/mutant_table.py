@@ -609,4 +609,9 @@ EQUIVALENT = {
     "lossless-zero-needs-no-test":
         "u and q are not negative where they are legal, so that u * q < p says p > 0 already; "
         "the test is written out for its reader.",
+    "neighbours-overlap":
+        "ranges that only touch have no byte in common, and the rows that are then gone through say so too.",
+    "log-probability-past-active":
+        "a token at or past the active vocabulary is not allowed in its chunk either: its logit is read, and "
+        "-infinity is returned all the same.",
 }

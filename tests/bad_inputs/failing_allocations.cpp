@@ -54,12 +54,24 @@ void release(void* memory) {
 
 }  // namespace
 
-// The forms for arrays, and those that return null, call these.
+// The forms for arrays call these. (So do those that return null, but not in a sanitizer's
+// library.)
 void* operator new(std::size_t bytes) {
   return allocate(bytes, alignof(std::max_align_t));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
+  return operator new(bytes);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept
+    try {
+  return operator new(bytes, alignment);
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 void operator delete(void* memory) noexcept {
   release(memory);
@@ -71,6 +83,12 @@ void operator delete(void* memory, std::align_val_t) noexcept {
   release(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
   release(memory);
 }
 

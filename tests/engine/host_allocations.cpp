@@ -43,6 +43,12 @@ void* operator new(std::size_t bytes) {
   add(held_by_new, static_cast<std::int64_t>(bytes));
   return static_cast<std::byte*>(begin) + prefix;
 }
+// A sanitizer's library has one that does not call the other.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
+  return operator new(bytes);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
 void operator delete(void* memory) noexcept {
   release(memory);
 }

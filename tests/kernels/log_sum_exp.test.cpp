@@ -9,6 +9,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -66,6 +67,25 @@ TEMPLATE_LIST_TEST_CASE("log_sum_exp of a greedy row is its maximum", "", Backen
   const auto results = verbs_of<TestType>(batch, {0.5f, 0.5f});
   for (std::int64_t i = 0; i < 2; ++i) {
     CHECK(results.log_sum_exp[i] == reference_softmax(batch.reference_row(i)).maximum);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a maximum of minus zero is plus zero, wherever it stands", "", Backends) {
+  for (const std::int64_t length : {1, 31, 33, 4095, 4096, 4097, 9000}) {
+    for (const bool masked : {false, true}) {
+      CAPTURE(length, masked);
+      RowBatch batch;
+      batch.vocabulary = length;
+      batch.temperature = {0.0f};
+      batch.logits.assign(length, -0.0f);
+      if (masked) {
+        batch.words = (length + 31) / 32;
+        batch.bitmask.assign(batch.words, -1);
+        if (length > 1) batch.bitmask[0] = -2;
+      }
+      const float value = verbs_of<TestType>(batch, {0.5f}).log_sum_exp[0];
+      CHECK(std::bit_cast<std::uint32_t>(value) == 0u);
+    }
   }
 }
 

@@ -180,8 +180,8 @@ TEMPLATE_LIST_TEST_CASE("a row or mask index outside the Views makes its own row
                         Backends) {
   auto batch = good_batch<typename TestType::logit>();
   const auto expected = softmax_of<TestType>(batch);
-  batch.row_index = {0, -1, 2, 14, 4, 2147483647, 6, -2147483647};
-  batch.mask_index = {0, 1, 99, 3, 4, 5, -2, 7};
+  batch.row_index = {0, -1, 2, rows, 4, 2147483647, 6, -2147483647};
+  batch.mask_index = {0, 1, rows, 3, 4, 5, -2, 7};
   batch.temperature.assign(8, 0.8f);
   const auto results = verbs_of<TestType>(batch, std::vector<float>(8, 0.5f));
   for (const std::int64_t i : {0, 4}) {

@@ -133,6 +133,24 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees keeps the target where the residual 
   CHECK(with_sibling.status[0] == RowStatus::zero_residual);
 }
 
+TEMPLATE_LIST_TEST_CASE("a residual whose masses are rounded is drawn from all the same",
+                        "[verify]", ExecutionSpaces) {
+  // 110000 tokens have 17.51 units of 2^-44 left each, just above 1e-7 in all. Their sum is of 18
+  // each: a row that is given with such a sum would be no distribution.
+  constexpr std::size_t tokens = 110001;
+  std::vector<float> p(tokens, 17.51f * 0x1p-44f), q(tokens, 0.0f);
+  p[0] = 1.0f - 0x1p-23f;
+  q[0] = 1.0f;
+  VerifyCase c = one_child(p, q, 0, largest_uniform);
+  for (const float u : {0.0f, 0.25f, 0.75f}) {
+    c.bonus_uniforms[0] = u;
+    const Verified verified = verify<TestType>(c);
+    CHECK(verified.accepted[0] == 0);
+    CHECK(verified.status[0] == 0);
+    CHECK(verified.bonus_tokens[0] == 1 + static_cast<std::int32_t>(u * 110000.0f));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("verify_draft_trees gives a tree the same outcome in any batch", "[verify]",
                         ExecutionSpaces) {
   const VerifyCase batch = make_verify_case(9, 70, 4, 3, Acceptance::mixed, 4);
