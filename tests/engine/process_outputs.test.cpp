@@ -116,6 +116,33 @@ TEMPLATE_LIST_TEST_CASE("Views of elements without memory are refused", "[engine
   CHECK(views.logits.values() == Views<TestType>::values(rows, 1));
 }
 
+TEMPLATE_LIST_TEST_CASE("either of two probabilities may take the place of the logits", "[engine]",
+                        ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  const TestType space;
+  const auto step = make_truncated_step(vocabulary, 35);
+  const auto rows = static_cast<std::size_t>(step->rows);
+  LogitProcessor<TestType> processor(space, 60, vocabulary);
+  const auto both = [&](const Views<TestType>& views, const Matrix<float, Space>& whole,
+                        const Matrix<float, Space>& truncated) {
+    StepOutputs<Space> outputs;
+    outputs.probabilities = whole;
+    outputs.truncated_probabilities = truncated;
+    processor.process(views.logits.matrix(), step->step.requests(), outputs);
+    space.fence("tokkos::test::both");
+  };
+  Views<TestType> apart(rows, 1), first(rows, 1), second(rows, 1);
+  both(apart, apart.probabilities.matrix(), apart.truncated.matrix());
+  both(first, first.logits.matrix(), first.truncated.matrix());
+  both(second, second.probabilities.matrix(), second.logits.matrix());
+  const auto whole = apart.probabilities.values(), truncated = apart.truncated.values();
+  CHECK(whole != truncated);
+  CHECK(first.logits.values() == whole);
+  CHECK(first.truncated.values() == truncated);
+  CHECK(second.probabilities.values() == whole);
+  CHECK(second.logits.values() == truncated);
+}
+
 TEMPLATE_LIST_TEST_CASE("truncated outputs keep what the definition keeps", "[engine]",
                         ExecutionSpaces) {
   const TestType space;

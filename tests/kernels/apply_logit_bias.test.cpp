@@ -166,6 +166,24 @@ TEMPLATE_LIST_TEST_CASE("an entry outside the logits is left out and flags its r
         std::vector<std::int32_t>{RowStatus::invalid_edit, 8 | RowStatus::invalid_edit, 8});
 }
 
+TEMPLATE_LIST_TEST_CASE("a bias that is NaN or plus infinity is left out and flags its row", "",
+                        Backends) {
+  using Memory = typename TestType::memory_space;
+  const std::vector<float> logits(12, 1.0f);
+  Biases edits;
+  edits.add(0, 1, std::numeric_limits<float>::quiet_NaN());
+  edits.add(1, 2, std::numeric_limits<float>::infinity());
+  edits.add(2, 3, -std::numeric_limits<float>::infinity());
+  Biases legal;
+  legal.add(2, 3, -std::numeric_limits<float>::infinity());
+  const LogitBlock<TestType> block(logits, 4);
+  const auto status = on_device<Memory>(std::vector<std::int32_t>{0, 0, 0});
+  apply<TestType>(block, edits, Variant::plain, status);
+  CHECK(block.patterns() == expected_patterns<typename TestType::logit>(logits, 4, legal));
+  const std::int32_t bad = tokkos::RowStatus::invalid_edit;
+  CHECK(on_host(status) == std::vector<std::int32_t>{bad, bad, 0});
+}
+
 TEMPLATE_LIST_TEST_CASE("the checked variant names the bad bias and changes nothing", "",
                         Backends) {
   const std::vector<float> logits(14, 1.0f);

@@ -226,6 +226,30 @@ TEMPLATE_LIST_TEST_CASE("a penalty outside the logits is left out and flags its 
   CHECK(on_host(status) == std::vector<std::int32_t>{0, 0, 4 | tokkos::RowStatus::invalid_edit});
 }
 
+TEMPLATE_LIST_TEST_CASE(
+    "penalties that are no finite numbers above 0 are left out and flag their row", "", Backends) {
+  using Memory = typename TestType::memory_space;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float bad : {0.0f, -0.0f, -1.0f, infinity, nan}) {
+    CAPTURE(bad);
+    const std::vector<float> logits(8, 1.0f);
+    Penalties edits;
+    edits.add_row(0, 0.0f, 0.0f, bad);
+    edits.add_row(1, 0.5f, 0.0f, 1.0f);
+    edits.add(0, 1, 1);
+    edits.add(1, 1, 1);
+    Penalties legal;
+    legal.add_row(1, 0.5f, 0.0f, 1.0f);
+    legal.add(0, 1, 1);
+    const LogitBlock<TestType> block(logits, 4);
+    const auto status = on_device<Memory>(std::vector<std::int32_t>{0, 0});
+    apply<TestType>(block, edits, Variant::plain, status);
+    CHECK(block.patterns() == expected_patterns<typename TestType::logit>(logits, 4, legal));
+    CHECK(on_host(status) == std::vector<std::int32_t>{tokkos::RowStatus::invalid_edit, 0});
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("the checked variant names the bad penalty and changes nothing", "",
                         Backends) {
   const LogitBlock<TestType> block(std::vector<float>(14, 1.0f), 7);

@@ -53,6 +53,21 @@ class Verifications {
         m_paused("paused", c.roots.size()),
         m_chunk_masses("chunk_masses", c.roots.size(), shared_sums * chunk_count(c.vocabulary)) {}
 
+  /// Trees or, where each has one path, chains, whose sums are shared.
+  void share_sums(bool as_chains) const {
+    const auto nodes = static_cast<std::int64_t>(m_draft_tokens.extent(0));
+    TokenTrees<Memory> trees{m_first_child, m_next_sibling, m_parent_ptr};
+    if (as_chains) {
+      const auto batch = static_cast<std::int64_t>(m_roots.extent(0));
+      trees = token_chains(Vector<std::int32_t, Memory>(m_parent_ptr), nodes / batch - 1);
+    }
+    VerifiedTrees<Memory> result{m_accepted, m_bonus, m_sums, m_status};
+    result.paused = m_paused;
+    result.chunk_masses = m_chunk_masses;
+    as_chains ? Kokkos::deep_copy(m_space, m_parent_ptr, 0) : begin_at_roots();
+    verify_draft_trees(m_space, distributions(), trees, result);
+  }
+
   void run() const {
     const TokenTrees<Memory> trees{m_first_child, m_next_sibling, m_parent_ptr};
     begin_at_roots();
@@ -60,12 +75,7 @@ class Verifications {
     rows.logits = m_model_probs;
     verify_greedy(m_space, rows, IndexVector<Memory>(m_draft_tokens), trees,
                   GreedyTrees<Memory>{m_accepted, m_bonus, m_status});
-    DraftDistributions<Memory> drafts;
-    drafts.draft_probs = m_draft_probs;
-    drafts.draft_tokens = m_draft_tokens;
-    drafts.model_probs = m_model_probs;
-    drafts.uniforms = m_uniforms;
-    drafts.bonus_uniforms = m_bonus_uniforms;
+    const DraftDistributions<Memory> drafts = distributions();
     VerifiedTrees<Memory> result{m_accepted, m_bonus, m_sums, m_status};
     begin_at_roots();
     verify_draft_trees(m_space, drafts, trees, result);
@@ -80,6 +90,16 @@ class Verifications {
   }
 
  private:
+  DraftDistributions<Memory> distributions() const {
+    DraftDistributions<Memory> drafts;
+    drafts.draft_probs = m_draft_probs;
+    drafts.draft_tokens = m_draft_tokens;
+    drafts.model_probs = m_model_probs;
+    drafts.uniforms = m_uniforms;
+    drafts.bonus_uniforms = m_bonus_uniforms;
+    return drafts;
+  }
+
   void begin_at_roots() const {
     Kokkos::parallel_for("tokkos::test::roots",
                          Kokkos::RangePolicy<ExecutionSpace>(m_space, 0, m_roots.extent(0)),
@@ -119,6 +139,21 @@ TEMPLATE_LIST_TEST_CASE("verification allocates nothing, fences nothing and labe
       return launch.starts_with("tokkos::");
     }));
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("shared sums take two launches a round, and a chain two rounds at most",
+                        "[verify]", ExecutionSpaces) {
+  const Verifications<TestType> verifications(
+      make_verify_case(3, 5000, 4, 1, Acceptance::mixed, 11));
+  const auto launches = [&](bool as_chains) {
+    const KokkosEvents events;
+    verifications.share_sums(as_chains);
+    return std::ranges::count_if(events.launches(), [](const std::string& launch) {
+      return launch.starts_with("tokkos::verify_draft_trees::");
+    });
+  };
+  CHECK(launches(true) == 2 * 2 + 1);
+  CHECK(launches(false) == 2 * shared_sums + 1);
 }
 
 }  // namespace tokkos::test
