@@ -69,8 +69,8 @@ std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
   require(biased <= entries, "biases.extent", 0, biased, "at most one for each entry");
   check_vector("biases", edits.biases, biased);
   const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
+  check_vector("seq_ids", edits.seq_ids, groups);
   if (entries > 0) {
-    check_vector("seq_ids", edits.seq_ids, groups);
     check_matrix("penalties", edits.penalties, groups, 3);
     check_optional_vector("policies", edits.policies, groups);
   }

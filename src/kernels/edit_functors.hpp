@@ -53,7 +53,7 @@ template <class ExecutionSpace, LogitType Logit,
 struct AddBias {
   /// Asks for the logit of an edit that comes soon.
   KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t i) const {
-    fetch_logit(logits, edits.pos2seq_id(i), edits.token_ids(i));
+    fetch_logit(logits, row(i), edits.token_ids(i));
   }
 
   using Space = MemoryOf<ExecutionSpace>;
@@ -132,9 +132,7 @@ template <class ExecutionSpace, LogitType Logit,
           class Logits = Matrix<Logit, MemoryOf<ExecutionSpace>>>
 struct Penalize {
   KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t i) const {
-    const std::int64_t c = edits.pos2seq_id(i);
-    if (c < 0 || c >= static_cast<std::int64_t>(edits.seq_ids.extent(0))) return;
-    fetch_logit(logits, edits.seq_ids(c), edits.token_ids(i));
+    fetch_logit(logits, row(i), edits.token_ids(i));
   }
 
   using Space = MemoryOf<ExecutionSpace>;
