@@ -94,6 +94,21 @@ TEMPLATE_LIST_TEST_CASE("sums of equal logits are exact", "", Backends) {
   CHECK(results.probabilities == std::vector<float>(9001, 1.0f / 9001.0f));
 }
 
+TEMPLATE_LIST_TEST_CASE("the maximum of zeros is plus zero, whatever their signs", "", Backends) {
+  RowBatch batch;
+  batch.vocabulary = 4096 + 33;
+  batch.logits.assign(2 * 4129, -0.0f);
+  std::fill_n(batch.logits.begin() + 4129 + 100, 300, -1.0f);
+  const auto fused = softmax_of<TestType>(batch);
+  const auto verbs = verbs_of<TestType>(batch, {0.5f, 0.5f});
+  for (const auto& results : {fused, verbs}) {
+    CHECK(results.chunk_maximum == std::vector<float>(4));
+    CHECK(std::ranges::none_of(results.chunk_maximum, [](float x) { return std::signbit(x); }));
+    CHECK(results.row_maximum == std::vector<float>(2));
+    CHECK(std::ranges::none_of(results.row_maximum, [](float x) { return std::signbit(x); }));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("a chunk with nothing allowed is (-infinity, 0)", "", Backends) {
   RowBatch batch;
   batch.vocabulary = 3 * 4096;

@@ -70,6 +70,30 @@ TEMPLATE_LIST_TEST_CASE("equal logits are truncated by id, across chunks", "", B
   }
 }
 
+// A share that lies less than one unit of the masses behind the first token still needs the second.
+TEMPLATE_LIST_TEST_CASE("a share between two masses of top-k keeps the token that reaches it", "",
+                        Backends) {
+  RowBatch batch;
+  batch.vocabulary = 3;
+  batch.logits = {0.0f, -1.0f, -2.0f};
+  int between = 0;
+  for (int k = 1; k <= 24; ++k) {
+    const float top_p = 1.0f - static_cast<float>(k) * 0x1p-24f;
+    const auto inverse = static_cast<float>(24 * std::log(2.0) - std::log(k));
+    for (int step = -6; step <= 6; ++step) {
+      // So that the second token has about k / 2^24 of the first one's mass.
+      batch.temperature = {1.0f / (inverse + static_cast<float>(step) * 0x1p-20f)};
+      const auto masses = SortedRow(batch.reference_row(0)).masses();
+      // top_p (first + second) - first, in units of 2^-24
+      const std::int64_t behind = (masses[1] << 24) - k * (masses[0] + masses[1]);
+      between += behind > 0 && behind < (1 << 24) ? 1 : 0;
+      CAPTURE(k, step, behind);
+      CHECK(wrong_cuts<TestType>(batch, {{.top_k = 2, .top_p = top_p}}) == 0);
+    }
+  }
+  CHECK(between > 0);
+}
+
 TEMPLATE_LIST_TEST_CASE("a row is truncated alike alone and anywhere in a batch", "", Backends) {
   constexpr std::int64_t vocabulary = 9000;
   const std::vector<ReferenceLimits> limits{{40, 0.9f, 0.0f}, {}, {0, 0.95f, 0.01f}, {700, 1, 0}};

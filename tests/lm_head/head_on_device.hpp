@@ -34,8 +34,9 @@ class DeviceHead {
   static constexpr std::int64_t padding = 3;
   static constexpr float unwritten = -77.5f;
 
-  explicit DeviceHead(const HeadCase& head)
-      : m_case(head),
+  explicit DeviceHead(const HeadCase& head, const Space& space = Space())
+      : m_space(space),
+        m_case(head),
         m_hidden(on_device<Memory>(head.hidden, head.size, padding,
                                    std::numeric_limits<float>::quiet_NaN())),
         m_weight(on_device<Memory>(stored(head.weight), head.size, padding,
