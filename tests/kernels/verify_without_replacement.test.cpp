@@ -101,6 +101,35 @@ TEMPLATE_LIST_TEST_CASE("siblings that share a row are verified as with a row ea
   CHECK(same_bits(verified.model_probs, shared.model_probs));
 }
 
+// The model's p is (0, 1/4, 3/8, 3/8). Node 1 has all of row 1 on token 0, and is rejected without
+// an effect on p. Node 2 is drawn from row 2, (3/4, 1/8, 1/16, 1/16), and has token 0 too:
+// rejected, which leaves (0, 1/6, 5/12, 5/12). Node 3 is what node 2 left of row 2, (0, 1/2, 1/4,
+// 1/4): token 1 is rejected by any u >= 1/3, which leaves (0, 0, 1/2, 1/2). If node 1 took token 0
+// from row 2 already, node 2 took nothing, and node 3 would be accepted.
+TEMPLATE_LIST_TEST_CASE("what a sibling of another row has is not taken from a row", "[verify]",
+                        ExecutionSpaces) {
+  for (const float bonus_uniform : {0.25f, 0.75f}) {
+    VerifyCase c;
+    c.vocabulary = 4;
+    const int root = c.add_node(-1, -1, 0.0f);
+    c.add_node(root, 0, 0.0f);
+    c.add_node(root, 0, 0.0f);
+    c.add_node(root, 1, 0.5f);
+    std::ranges::copy(std::vector{0.0f, 0.25f, 0.375f, 0.375f}, c.model_row(root).begin());
+    std::ranges::copy(std::vector{1.0f, 0.0f, 0.0f, 0.0f}, c.draft_row(1).begin());
+    std::ranges::copy(std::vector{0.75f, 0.125f, 0.0625f, 0.0625f}, c.draft_row(2).begin());
+    c.row_of_node = {-1, 1, 2, 2};
+    c.without_replacement = true;
+    c.bonus_uniforms[0] = bonus_uniform;
+    const Verified verified = verify<TestType>(c);
+    CHECK(verified.status[0] == RowStatus::ok);
+    CHECK(verified.parent_ptr[0] == root);
+    CHECK(verified.bonus_tokens[0] == (bonus_uniform < 0.5f ? 2 : 3));
+    c.uniforms[3] = 0.25f;
+    CHECK(verify<TestType>(c).parent_ptr[0] == 3);
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("siblings that share a row emit the target's law over sequences",
                         "[verify][law]", ExecutionSpaces) {
   const auto [vocabulary, children] = GENERATE(table<int, Children>(
