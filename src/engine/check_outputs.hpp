@@ -43,7 +43,10 @@ void check_probabilities(const char* field, const Matrix<Logit, Space>& logits,
 template <class Space>
 void check_top_lists(const std::string& prefix, const Matrix<TokenId, Space>& tokens,
                      const Matrix<float, Space>& logprobs, std::int64_t rows) {
-  if (tokens.data() == nullptr && logprobs.data() == nullptr) return;
+  const auto is_left_out = [](const auto& list) {
+    return list.data() == nullptr && (list.extent(0) == 0 || list.extent(1) == 0);
+  };
+  if (is_left_out(tokens) && is_left_out(logprobs)) return;
   const auto listed = static_cast<std::int64_t>(tokens.extent(1));
   const std::string name = prefix + "top_tokens";
   require(listed <= max_top_tokens, (name + ".extent").c_str(), 1, listed, "at most 128");
@@ -85,16 +88,13 @@ void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>&
 }
 
 /// Checks that a step is prepared for the logits that came.
-inline void check_prepared(std::optional<std::int64_t> prepared, std::int64_t rows, bool can_draw) {
+inline void check_prepared(std::optional<std::int64_t> prepared, std::int64_t rows) {
   if (!prepared) {
     throw Error("prepare", std::nullopt, "not called since the last step",
                 "a call before each process without requests");
   }
   if (*prepared != rows) {
     throw Error("logits.extent", 0, to_text(rows), to_text(*prepared) + " rows, as were prepared");
-  }
-  if (!can_draw) {
-    throw Error("tokens", std::nullopt, "asked for", "uniforms that were prepared");
   }
 }
 

@@ -88,7 +88,6 @@ class PreparedStep {
     start_upload(blob());
     m_ties = options.ties;
     m_stores_mask = options.store_mask;
-    m_draws = !uniforms.empty();
     m_rows = rows;
   }
 
@@ -140,8 +139,6 @@ class PreparedStep {
   Vector<const float, Space> raw_temperature() const { return blob().on_device(m_one); }
   GreedyTies ties() const { return m_ties; }
   bool stores_mask() const { return m_stores_mask; }
-  /// Whether uniforms were staged.
-  bool draws() const { return m_draws; }
 
   /// Names of the requests, kept for the trace of the second half.
   std::vector<std::string> request_ids;
@@ -173,7 +170,6 @@ class PreparedStep {
   typename Blob::template Slot<float> m_one;
   GreedyTies m_ties = GreedyTies::uniform;
   bool m_stores_mask = false;
-  bool m_draws = false;
   bool m_is_in_call = false;
   std::optional<std::int64_t> m_rows;
 };

@@ -37,6 +37,7 @@ template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::prepare_step(std::int64_t rows, const StepRequests& requests,
                                                   bool draws, const StepOptions& options) {
   check_step(rows, m_vocab_size, requests);
+  check_ties(options.ties);
   const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   std::vector<float> own;
   std::span<const float> uniforms = options.uniforms;
@@ -85,7 +86,7 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   check_not_moved_from(m_prepared != nullptr);
   const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
-  check_prepared(m_prepared->size(), rows, m_prepared->draws() || outputs.tokens.extent(0) == 0);
+  check_prepared(m_prepared->size(), rows);
   check_outputs(logits, outputs, static_cast<bool>(hook));
   if (rows > 0 && reads_raw_logits(outputs)) {  // allocates: before anything is launched or lost
     if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);

@@ -85,6 +85,7 @@ void Sampler<ExecutionSpace>::sample(const Matrix<const Logit, memory_space>& lo
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_call(rows, static_cast<std::int64_t>(logits.extent(1)), m_max_num_token, m_vocab_size);
   validate(requests, rows, m_vocab_size);
+  check_ties(ties);
   check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
   check_drawn("the logits", logits, tokens, row_status);
   std::vector<float> own;

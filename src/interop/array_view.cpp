@@ -61,6 +61,10 @@ ArrayShape checked_shape(const std::string& name, const tokkos_array& array, std
   const std::int64_t column_stride = ndim == 1 || array.strides[1] == 0 ? 1 : array.strides[1];
   const std::int64_t row_stride = array.strides[0] == 0 ? columns : array.strides[0];
   check_reach(name, array.shape[0], row_stride, columns, column_stride, element_size);
+  if (array.data == nullptr && array.shape[0] != 0 && columns != 0) {
+    throw Error(name + ".data", std::nullopt, "null",
+                "memory of " + to_text(array.shape[0] * columns) + " elements");
+  }
   const auto address = reinterpret_cast<std::uintptr_t>(array.data);
   if (address % element_size != 0) {
     throw Error(name + ".data", std::nullopt, std::to_string(address),

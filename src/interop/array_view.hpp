@@ -36,7 +36,8 @@ struct ArrayShape {
   std::size_t column_stride = 1;
 };
 
-/// Checks all that does not depend on the type and returns the places of the elements.
+/// Checks all that does not depend on the type, memory included, and returns the places of the
+/// elements.
 /// @param element_size bytes
 /// @param writes whether a read-only array is refused
 /// @throws Error that names the member

@@ -6,11 +6,12 @@
 
 #include "interop/sized_struct.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 
 namespace tokkos::interop {
@@ -24,7 +25,7 @@ struct FixedText {
 
   void assign(std::string_view text) noexcept {
     const std::size_t count = text.size() < capacity ? text.size() : capacity - 1;
-    std::memcpy(letters.data(), text.data(), count);
+    std::copy_n(text.data(), count, letters.data());
     letters[count] = '\0';
   }
 };
@@ -71,8 +72,13 @@ tokkos_status status_of_exception() noexcept {
     return set_error(TOKKOS_ERROR_UNSUPPORTED, error.what());
   } catch (const std::bad_alloc& error) {
     return set_error(TOKKOS_ERROR_OUT_OF_MEMORY, error.what());
+  } catch (const std::length_error& error) {
+    return set_error(TOKKOS_ERROR_OUT_OF_MEMORY, error.what());
   } catch (const std::exception& error) {
-    return set_error(TOKKOS_ERROR_INTERNAL, error.what());
+    // Kokkos has no type of its own for memory that it could not have, and one text.
+    const bool is_memory =
+        std::string_view(error.what()).find("failed to allocate") != std::string_view::npos;
+    return set_error(is_memory ? TOKKOS_ERROR_OUT_OF_MEMORY : TOKKOS_ERROR_INTERNAL, error.what());
   } catch (...) {
     return set_error(TOKKOS_ERROR_INTERNAL, "an exception that is no std::exception");
   }

@@ -66,7 +66,13 @@ tokkos_status tokkos_processor_create(const tokkos_context* context, const tokko
 }
 
 tokkos_status tokkos_processor_destroy(tokkos_processor* processor) {
-  return guarded([&] { destroy("processor", processor); });
+  return guarded([&] {
+    if (processor != nullptr && live("processor", processor).is_in_call) {
+      throw tokkos::Error("processor", std::nullopt, "destroyed by a callback of its own call",
+                          "a call after that one");
+    }
+    destroy("processor", processor);
+  });
 }
 
 tokkos_status tokkos_processor_process(tokkos_processor* processor, const tokkos_array* logits,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -72,11 +73,17 @@ void initialize_struct(Struct* given, std::size_t size, Struct value) noexcept {
   std::memcpy(given, &value, std::min(size, sizeof(Struct)));
 }
 
-/// An array that the caller gave as pointer and count. @throws Error if it is null but not empty
+/// An array that the caller gave as pointer and count.
+/// @throws Error if it is null but not empty, or longer than addresses reach
 template <class T>
 const T* checked_array(const std::string& name, const T* values, std::size_t count) {
   if (values == nullptr && count > 0) {
     throw Error(name, std::nullopt, "null", std::to_string(count) + " elements");
+  }
+  constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
+  if (count > most) {
+    throw Error(name + ".size", std::nullopt, std::to_string(count),
+                "at most " + std::to_string(most));
   }
   return values;
 }

@@ -59,7 +59,6 @@ void StepArguments::assign(const tokkos_step* given) {
     named += request.id != nullptr ? 1 : 0;
   }
   m_has_ids = named > 0;
-  if (m_has_drafts) fill_nodes();
   if (named == 0 || named == count) return;
   for (std::size_t i = 0; i < count; ++i) {
     if (request_at(step, i).id != nullptr || m_configs[i].stream) continue;
@@ -108,7 +107,8 @@ void StepArguments::check_rows(std::int64_t expected) const {
               "the number of rows of the logits, " + to_text(expected));
 }
 
-StepRequests StepArguments::requests() const {
+StepRequests StepArguments::requests() {
+  if (m_has_drafts) fill_nodes();
   StepRequests requests;
   requests.generation_configs = m_configs;
   requests.sequence_states = m_states;

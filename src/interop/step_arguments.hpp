@@ -19,8 +19,8 @@ class StepArguments {
   /// Copies all but histories and masks. @throws Error, HandleError; values are not checked
   void assign(const tokkos_step* step);
 
-  /// The step; lives until the next assign.
-  StepRequests requests() const;
+  /// The step, whose rows were checked before; lives until the next assign.
+  StepRequests requests();
   std::span<const DraftTree> trees() const { return m_trees; }
   std::span<const std::string> request_ids() const { return m_ids; }
   /// Throws Error unless the step has as many rows as the logits.

@@ -95,6 +95,10 @@ void apply_bitmask(const ExecutionSpace& space,
   check_vector("seq_ids", seq_ids, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
+  require(options.masked_value == MaskedValue::lowest ||
+              options.masked_value == MaskedValue::negative_infinity,
+          "masked_value", std::nullopt, static_cast<std::int64_t>(options.masked_value),
+          "MaskedValue::lowest or MaskedValue::negative_infinity");
   const std::array whole{NamedRange::of("the logits", logits)};
   const std::array masks{NamedRange::of("seq_ids", seq_ids), NamedRange::of("mask_rows", mask_rows),
                          NamedRange::of("bitmask", bitmask)};

@@ -18,16 +18,26 @@ namespace tokkos {
 /// Throws unless `numbers` has `extent` elements.
 template <class Space>
 void check_vector(const char* name, const IndexVector<Space>& numbers, std::int64_t extent) {
-  const auto actual = static_cast<std::int64_t>(numbers.size());
-  if (actual != extent) {
-    throw Error(std::string(name) + ".extent", 0, to_text(actual), to_text(extent));
+  // Numbers without memory are of the width that has an extent.
+  const bool is_wide = numbers.wide().data() != nullptr || numbers.wide().extent(0) > 0;
+  if (is_wide) {
+    check_vector(name, numbers.wide(), extent);
+  } else {
+    check_vector(name, numbers.narrow(), extent);
   }
+}
+
+/// Whether a View of numbers was passed, if only one without memory.
+template <class Space>
+bool is_passed(const IndexVector<Space>& numbers) {
+  return numbers.is_given() || numbers.narrow().extent(0) > 0 || numbers.wide().extent(0) > 0;
 }
 
 /// Throws unless the trees are trees of `nodes` nodes.
 template <class Space>
 void check_trees(const TokenTrees<Space>& trees, std::int64_t nodes) {
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
+  check_vector("token_tree_parent_ptr", trees.parent_ptr, batch);
   require(nodes <= std::numeric_limits<std::int32_t>::max(), "nodes", std::nullopt, nodes,
           "at most 2147483647");
   const bool counted = trees.nodes_per_tree != 0;
@@ -37,12 +47,12 @@ void check_trees(const TokenTrees<Space>& trees, std::int64_t nodes) {
     require(trees.nodes_per_tree > 0 && fits, "nodes_per_tree", std::nullopt, trees.nodes_per_tree,
             "the number of nodes divided by the number of trees");
   }
-  if (trees.tree_begin.is_given()) {
+  if (is_passed(trees.tree_begin)) {
     check_vector("tree_begin", trees.tree_begin, batch + 1);
     require(!counted, "nodes_per_tree", std::nullopt, trees.nodes_per_tree, "0 with tree_begin");
   }
   const bool numbers_own_nodes = counted || trees.tree_begin.is_given();
-  if (numbers_own_nodes && !trees.first_child.is_given() && !trees.next_sibling.is_given()) return;
+  if (numbers_own_nodes && !is_passed(trees.first_child) && !is_passed(trees.next_sibling)) return;
   check_vector("token_tree_first_child", trees.first_child, nodes);
   check_vector("token_tree_next_sibling", trees.next_sibling, nodes);
 }
@@ -59,9 +69,9 @@ void check_drafts(const Matrix<const float, Space>& draft_probs,
   if (nodes > 0) check_vocabulary(vocabulary, 0);
   check_matrix("model_probs", model_probs, nodes, vocabulary);
   if (rows > 0) {
-    check_matrix("draft_probs", draft_probs, draft_row.is_given() ? rows : nodes, vocabulary);
+    check_matrix("draft_probs", draft_probs, is_passed(draft_row) ? rows : nodes, vocabulary);
   }
-  if (draft_row.is_given()) check_vector("draft_row", draft_row, nodes);
+  if (is_passed(draft_row)) check_vector("draft_row", draft_row, nodes);
   check_vector("draft_tokens", draft_tokens, nodes);
   check_trees(trees, nodes);
   check_vector("uniform_samples", uniforms, nodes);

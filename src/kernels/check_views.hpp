@@ -6,6 +6,7 @@
 #include <tokkos/batch/views.hpp>
 #include <tokkos/core/error.hpp>
 #include <tokkos/core/types.hpp>
+#include <tokkos/kernels/draw.hpp>
 #include <tokkos/kernels/workspace.hpp>
 #include <tokkos/numerics/chunk.hpp>
 
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace tokkos {
@@ -49,7 +51,9 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   const auto width = static_cast<std::int64_t>(view.extent(1));
   if (height != rows) throw Error(field + ".extent", 0, to_text(height), to_text(rows));
   if (width != columns) throw Error(field + ".extent", 1, to_text(width), to_text(columns));
-  check_memory(name, view.data(), height * width);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
+  const bool is_countable = width == 0 || height <= most / width;
+  check_memory(name, view.data(), is_countable ? height * width : most);
   if (height == 0) return;
   const auto column_stride = static_cast<std::int64_t>(view.stride(1));
   const auto row_stride = static_cast<std::int64_t>(view.stride(0));
@@ -60,6 +64,16 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
     throw Error(field + ".stride", 0, to_text(row_stride),
                 "at least the row length " + to_text(width));
   }
+  if (height > 1 && row_stride > most / height) {
+    throw Error(field + ".stride", 0, to_text(row_stride),
+                "at most " + to_text(most / height) + ", which fits memory");
+  }
+}
+
+/// Throws unless ties of a greedy row are broken in a way that there is.
+inline void check_ties(GreedyTies ties) {
+  require(ties == GreedyTies::uniform || ties == GreedyTies::lowest_id, "ties", std::nullopt,
+          static_cast<std::int64_t>(ties), "GreedyTies::uniform or GreedyTies::lowest_id");
 }
 
 /// Throws unless the active vocabulary is at most V, and at least `least` (0 stands for V).
@@ -120,6 +134,8 @@ void check_rows(const LogitRows<Logit, Space>& rows) {
   check_vocabulary(rows.vocabulary(), rows.active_vocabulary);
   check_matrix("logits", rows.logits, static_cast<std::int64_t>(rows.logits.extent(0)),
                rows.vocabulary());
+  check_memory("row_index", rows.row_index.data(),
+               static_cast<std::int64_t>(rows.row_index.extent(0)));
   check_temperature(rows.temperature, rows.rows());
   check_bitmask(rows.bitmask, rows.rows(), rows.active());
 }

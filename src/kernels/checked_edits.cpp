@@ -21,11 +21,12 @@ namespace {
 
 /// A View's elements, row after row, on the host.
 template <class ExecutionSpace, class View>
-auto on_host(const ExecutionSpace& space, const View& view) {
+auto on_host(const ExecutionSpace& space, const std::string& name, const View& view) {
   using T = typename View::non_const_value_type;
   std::vector<T> elements(view.size());
-  require(View::rank() == 2 || view.extent(0) < 2 || view.stride(0) == 1, "edits.stride", 0,
-          static_cast<std::int64_t>(view.stride(0)), "1 (contiguous arrays)");
+  require(View::rank() == 2 || view.extent(0) < 2 || view.stride(0) == 1,
+          (name + ".stride").c_str(), 0, static_cast<std::int64_t>(view.stride(0)),
+          "1 (a contiguous array)");
   const auto width = View::rank() == 2 ? view.extent(1) : view.extent(0);
   const auto height = View::rank() == 2 ? view.extent(0) : 1;
   for (std::size_t row = 0; row < height && width > 0; ++row) {
@@ -72,9 +73,9 @@ template <class ExecutionSpace>
 void check_logit_bias(const ExecutionSpace& space, std::int64_t rows, std::int64_t vocabulary,
                       const LogitBiasEdits<MemoryOf<ExecutionSpace>>& edits) {
   check_bias_edits(edits);
-  const auto row = on_host(space, edits.pos2seq_id);
-  const auto token = on_host(space, edits.token_ids);
-  const auto bias = on_host(space, edits.logit_bias);
+  const auto row = on_host(space, "pos2seq_id", edits.pos2seq_id);
+  const auto token = on_host(space, "token_ids", edits.token_ids);
+  const auto bias = on_host(space, "logit_bias", edits.logit_bias);
   space.fence("tokkos::apply_logit_bias::check");
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs(row.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -93,11 +94,11 @@ void check_penalty(const ExecutionSpace& space, std::int64_t rows, std::int64_t 
   check_penalty_edits(edits);
   const auto groups = static_cast<std::int64_t>(edits.seq_ids.extent(0));
   if (groups != 0) check_matrix("penalties", edits.penalties, groups, 3);
-  const auto seq_ids = on_host(space, edits.seq_ids);
-  const auto position = on_host(space, edits.pos2seq_id);
-  const auto token = on_host(space, edits.token_ids);
-  const auto count = on_host(space, edits.token_cnt);
-  const auto penalties = on_host(space, edits.penalties);
+  const auto seq_ids = on_host(space, "seq_ids", edits.seq_ids);
+  const auto position = on_host(space, "pos2seq_id", edits.pos2seq_id);
+  const auto token = on_host(space, "token_ids", edits.token_ids);
+  const auto count = on_host(space, "token_cnt", edits.token_cnt);
+  const auto penalties = on_host(space, "penalties", edits.penalties);
   space.fence("tokkos::apply_penalty::check");
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs(seq_ids.size());
   for (std::size_t c = 0; c < seq_ids.size(); ++c) {
@@ -128,8 +129,8 @@ void check_mask_rows(const ExecutionSpace& space, std::int64_t rows, std::int64_
                      const Vector<const std::int32_t, MemoryOf<ExecutionSpace>>& mask_rows) {
   check_vector("seq_ids", seq_ids, static_cast<std::int64_t>(seq_ids.extent(0)));
   check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
-  const auto row = on_host(space, seq_ids);
-  const auto mask_row = on_host(space, mask_rows);
+  const auto row = on_host(space, "seq_ids", seq_ids);
+  const auto mask_row = on_host(space, "mask_rows", mask_rows);
   space.fence("tokkos::apply_bitmask::check");
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs(row.size());
   for (std::size_t i = 0; i < row.size(); ++i) {

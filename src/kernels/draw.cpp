@@ -34,7 +34,10 @@ struct DrawTokens {
     } else {
       token = drawn_token<ExecutionSpace>(team, rows, measures, row, u, ties, chunk_buffer(team));
     }
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { tokens(row) = token; });
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      tokens(row) = token;
+      if (token < 0) flag_unmeasured(measures, row, row_status);
+    });
   }
 };
 
@@ -47,6 +50,7 @@ void draw(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<Execution
           const Vector<TokenId, MemoryOf<ExecutionSpace>>& tokens,
           const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status, GreedyTies ties) {
   check_rows(rows);
+  check_ties(ties);
   check_measures(measures, rows.rows(), rows.vocabulary());
   check_vector("uniforms", uniforms, rows.rows());
   check_vector("tokens", tokens, rows.rows());

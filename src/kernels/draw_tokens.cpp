@@ -40,6 +40,9 @@ struct DrawSeveral {
   KOKKOS_FUNCTION void write(const Team& team, std::int64_t row, int i, TokenId token) const {
     Kokkos::single(Kokkos::PerTeam(team), [&]() { tokens(row, i) = token; });
   }
+  KOKKOS_FUNCTION void flag(const Team& team, std::int64_t row) const {
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { flag_unmeasured(measures, row, row_status); });
+  }
 
   /// All draws of a truncated row in one walk over its kept mass, up to the last one.
   KOKKOS_FUNCTION void walk_kept(const Team& team, std::int64_t row, const RowCut& cut,
@@ -51,7 +54,7 @@ struct DrawSeveral {
     for (std::int64_t chunk = 0; chunk < chunks && left > 0; ++chunk) {
       ChunkSource<Logit> source;
       if (!(measures.chunk_maximum(row, chunk) >= cut.logit)) continue;
-      if (!find_chunk(rows, row, chunk, source)) return;
+      if (!find_chunk(rows, row, chunk, source)) break;
       std::int32_t status = 0;
       load_chunk<ExecutionSpace>(team, source, e, status);
       const std::int64_t mass = weigh_kept<ExecutionSpace>(team, cut, chunk, maximum, inverse, e);
@@ -68,6 +71,7 @@ struct DrawSeveral {
       before += mass;
       team.team_barrier();  // no member reads weights any more
     }
+    if (left > 0) flag(team, row);
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
@@ -79,9 +83,10 @@ struct DrawSeveral {
     float* e = chunk_buffer(team);
     if (!ended && cut.count < 0) {
       for (int i = 0; i < draws; ++i) {
-        write(team, row, i,
-              drawn_token<ExecutionSpace>(team, rows, measures, row,
-                                          clamped_uniform(uniforms(row, i)), ties, e));
+        const TokenId token = drawn_token<ExecutionSpace>(
+            team, rows, measures, row, clamped_uniform(uniforms(row, i)), ties, e);
+        write(team, row, i, token);
+        if (token < 0) flag(team, row);
         team.team_barrier();  // the scratch is free again
       }
       return;
@@ -109,6 +114,7 @@ void draw_tokens(const ExecutionSpace& space,
   const std::int64_t n = rows.rows();
   const auto draws = static_cast<std::int64_t>(tokens.extent(1));
   check_rows(rows);
+  check_ties(ties);
   check_measures(measures, n, rows.vocabulary());
   require(draws <= 2147483647, "tokens.extent", 1, draws, "at most 2147483647 draws a row");
   check_matrix("tokens", tokens, n, draws);

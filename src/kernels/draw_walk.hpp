@@ -109,6 +109,15 @@ KOKKOS_FUNCTION TokenId drawn_token(const Team& team, const LogitRows<Logit, Spa
                                   inverse, e);
 }
 
+/// By one member: flags a row without a token although it was measured, as its logits are no longer
+/// those that were.
+template <class Space>
+KOKKOS_FORCEINLINE_FUNCTION void flag_unmeasured(const RowMeasures<Space>& measures,
+                                                 std::int64_t row,
+                                                 const Vector<std::int32_t, Space>& row_status) {
+  if (measures.row_mass(row) > 0) flag_row(row_status, row, RowStatus::empty);
+}
+
 /// A row with a NaN among its uniforms: flags it, and nothing else is made of its measures.
 template <class Team, class Space>
 KOKKOS_FUNCTION void end_row(const Team& team, const RowMeasures<Space>& measures, std::int64_t row,

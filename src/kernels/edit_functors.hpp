@@ -164,7 +164,11 @@ struct Penalize {
     if (!is_held(logits, row, token)) return;
     if (i < static_cast<std::int64_t>(edits.biases.extent(0))) {
       const float bias = edits.biases(i);
-      if (bias <= FLT_MAX) add_bias(logits(row, token), bias);
+      if (bias > FLT_MAX) {
+        flag_row(row_status, row, RowStatus::invalid_edit);
+        return;
+      }
+      if (bias == bias) add_bias(logits(row, token), bias);
     }
     if (penalties.change_nothing()) return;
     Logit& logit = logits(row, token);

@@ -86,11 +86,13 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t weigh_block(const float* KOKKOS_RESTRIC
   return static_cast<std::int64_t>(sum - width * grid_bias);
 }
 
-/// Bucket of a logit. The product is 0 or more, and may be infinite.
+/// Bucket of a logit. The product may be infinite, and where the logits are no longer those that
+/// were measured it may be anything.
 KOKKOS_FORCEINLINE_FUNCTION int share_bucket(float x, float maximum, float per_logit) {
   const float place = (maximum - x) * per_logit;
   constexpr float last = bucket_count - 1;
-  return static_cast<int>(place < last ? place : last);
+  const float from_first = place > 0.0f ? place : 0.0f;
+  return static_cast<int>(from_first < last ? from_first : last);
 }
 
 template <int width>

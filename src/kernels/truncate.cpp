@@ -56,6 +56,8 @@ struct TruncateRows {
       cuts.token(row) = cut.token;
       cuts.mass(row) = cut.mass;
       cuts.count(row) = cut.count;
+      // The logits are no longer those that were measured.
+      if (cut.count == 0 && measures.row_mass(row) > 0) flag_row(row_status, row, RowStatus::empty);
     });
   }
 };
@@ -63,7 +65,8 @@ struct TruncateRows {
 /// Throws unless a parameter is left out, the same for all rows, or given for each.
 template <class T, class Space>
 void check_parameter(const char* name, const Vector<T, Space>& values, std::int64_t rows) {
-  if (values.data() != nullptr && values.extent(0) != 1) check_vector(name, values, rows);
+  if (values.data() == nullptr && values.extent(0) == 0) return;
+  check_vector(name, values, values.extent(0) == 1 ? 1 : rows);
 }
 
 }  // namespace

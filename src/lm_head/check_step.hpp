@@ -74,6 +74,7 @@ void check_outputs(const LmHeadOutputs<Space>& outputs, std::int64_t rows) {
   if (is_given(outputs.token_logprobs)) {
     require_together(draws, true, "tokens", "token_logprobs");
   }
+  check_ties(outputs.ties);
   check_optional_vector("uniforms", outputs.uniforms, rows);
   check_optional_vector("tokens", outputs.tokens, rows);
   check_optional_vector("token_logprobs", outputs.token_logprobs, rows);

@@ -3,8 +3,8 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/request/edit_hook.hpp>
 
-#include <cfloat>
-#include <cmath>
+#include "core/float_order.hpp"
+
 #include <limits>
 
 namespace tokkos {
@@ -14,11 +14,10 @@ void RowEdits::add_bias(TokenId token, double bias) {
     throw Error("edit_hook.token_id", m_place.row, to_text(token),
                 "a token in [0, " + to_text(m_vocabulary) + ")");
   }
-  const auto narrowed = static_cast<float>(bias);
   const bool forbids = bias == -std::numeric_limits<double>::infinity();
-  require(forbids || std::fabs(narrowed) <= FLT_MAX, "edit_hook.bias", m_place.row, bias,
+  require(forbids || is_finite_as_float(bias), "edit_hook.bias", m_place.row, bias,
           "a finite float32 or -infinity");
-  m_biases->emplace_back(token, narrowed);
+  m_biases->emplace_back(token, static_cast<float>(bias));
 }
 
 void RowEdits::forbid(TokenId token) {

@@ -6,7 +6,6 @@
 #include "core/float_order.hpp"
 
 #include <cfloat>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
@@ -38,9 +37,8 @@ void validate_bias(const std::pair<TokenId, double>& entry, std::int64_t vocabul
     throw Error(field + ".token_id", index, to_text(token),
                 "a token in [0, " + to_text(vocabulary) + ")");
   }
-  const auto narrowed = static_cast<float>(bias);
   const bool masks = bias == -std::numeric_limits<double>::infinity();
-  if (!masks && !(std::fabs(narrowed) <= FLT_MAX)) {
+  if (!masks && !is_finite_as_float(bias)) {
     throw Error(field, index, to_text(bias), "a finite float32 or -infinity");
   }
 }

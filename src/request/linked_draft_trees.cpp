@@ -105,6 +105,8 @@ std::vector<std::size_t> walk(const Links& links, std::vector<std::int32_t>& par
 
 DraftTree draft_tree_of_links(IndexSpan draft_tokens, IndexSpan first_child, IndexSpan next_sibling,
                               std::int64_t vocabulary) {
+  require(vocabulary <= max_vocabulary, "vocabulary", std::nullopt, vocabulary,
+          "at most 2147483647");
   const Links links = checked_links(draft_tokens, first_child, next_sibling);
   const std::size_t nodes = draft_tokens.size();
   constexpr std::int32_t unreached = -2;

@@ -33,7 +33,7 @@ TokenHistory::TokenHistory(std::vector<TokenId> prompt) : m_prompt(std::move(pro
 }
 
 bool TokenHistory::in_prompt(TokenId token) const {
-  if (token < 0 || token > m_largest_prompt_token) return false;
+  if (token < 0 || token > largest_prompt_token()) return false;
   if (token > max_active_vocabulary) {
     return std::ranges::binary_search(m_far_prompt_tokens, token);
   }
@@ -75,6 +75,11 @@ void TokenHistory::rollback(std::size_t count) {
     throw Error("count", std::nullopt, std::to_string(count),
                 "at most the " + std::to_string(m_generated.size()) + " generated tokens");
   }
+  // Room first: from here on nothing throws. Only a copy has less than its prompt may need.
+  const std::size_t needed = m_prompt_only.size() + std::min(count, m_counts.size());
+  if (needed > m_prompt_only.capacity()) {
+    m_prompt_only.reserve(std::max(needed, 2 * m_prompt_only.size()));
+  }
   for (; count > 0; --count) {
     const TokenId token = m_generated.back();
     const auto place = m_position.find(token);
@@ -87,7 +92,7 @@ void TokenHistory::rollback(std::size_t count) {
     // The last token of the history whose count falls to 0 is the last that was counted.
     const std::int32_t in_prompt = m_prompt_counts.back();
     if (in_prompt > 0) {
-      m_prompt_only.push_back({token, in_prompt});  // from here on nothing throws
+      m_prompt_only.push_back({token, in_prompt});
       place->second = -static_cast<std::int64_t>(m_prompt_only.size());
     } else {
       m_position.erase(place);

@@ -245,6 +245,9 @@ TEMPLATE_LIST_TEST_CASE("nothing to do launches nothing", "[row-54]", ExecutionS
   processor.inplace_update_logits(logits.matrix(), none);
   processor.compute_probs_from_logits(logits.matrix(), none, logits.matrix());
   processor.process(logits.matrix(), none, {.tokens = tokens.vector()});
+  // Log-probabilities of drawn tokens that none are drawn for.
+  const Guarded<float, Memory> logprobs(0);
+  processor.process(logits.matrix(), none, {.logprobs = logprobs.vector()});
   sampler.sample_from_logits(logits.matrix(), none, tokens.vector());
   sampler.sample_from_probabilities(logits.matrix(), {}, tokens.vector());
   CHECK(verifier.verify(logits.matrix(), {}, {}, {}).empty());

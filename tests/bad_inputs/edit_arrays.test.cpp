@@ -41,6 +41,7 @@ struct EditBench {
   Ints seq_ids{3, 1}, positions{0, 1, 1}, tokens{5, 5, 6}, counts{1, 7, 2};
   std::vector<float> penalties{0.5f, 0.25f, 1.1f, -0.5f, 0.0f, 0.9f};
   Ints masked{0, 3}, mask_rows{1, 0};
+  std::size_t token_stride = 1;
 
   Space space;
   std::vector<float> values = std::vector<float>(rows * columns, 0.375f);
@@ -52,7 +53,9 @@ struct EditBench {
   void bias() {
     const Guarded<std::int32_t, Memory> r(bias_rows), t(bias_tokens);
     const Guarded<float, Memory> b(biases);
-    apply_logit_bias_inplace_checked(space, logits.matrix(), r.vector(), t.vector(), b.vector(),
+    const Vector<const std::int32_t, Memory> ids(
+        t.vector().data(), Kokkos::LayoutStride(bias_tokens.size(), token_stride));
+    apply_logit_bias_inplace_checked(space, logits.matrix(), r.vector(), ids, b.vector(),
                                      status.vector());
     space.fence("tokkos::test::biased");
   }
@@ -108,6 +111,30 @@ TEMPLATE_LIST_TEST_CASE("a bias's token is one of the row", "[row-01]", Executio
     bench.refuses({"token_ids", 1, to_text(token)}, bench.bias_tokens[1], token,
                   &EditBench<TestType>::bias);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("arrays with gaps are refused by the checked variants", "[row-56]",
+                        ExecutionSpaces) {
+  EditBench<TestType> bench;
+  for (const std::size_t stride : {std::size_t{2}, std::size_t{7}, std::size_t{0}}) {
+    bench.refuses({"token_ids.stride", 0, std::to_string(stride)}, bench.token_stride, stride,
+                  &EditBench<TestType>::bias);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("no edits are legal for the checked variants", "[row-54]",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  EditBench<TestType> bench;
+  const Vector<const std::int32_t, Memory> numbers;
+  const Vector<const float, Memory> floats;
+  const Bits before = bench.bits();
+  CHECK_NOTHROW(apply_logit_bias_inplace_checked(bench.space, bench.logits.matrix(), numbers,
+                                                 numbers, floats));
+  CHECK_NOTHROW(apply_penalty_inplace_checked(bench.space, bench.logits.matrix(), numbers, numbers,
+                                              numbers, numbers, Matrix<const float, Memory>()));
+  bench.space.fence("tokkos::test::edited");
+  CHECK(bench.bits() == before);
 }
 
 TEMPLATE_LIST_TEST_CASE("a bias in an array is neither NaN nor plus infinity", "[row-02][row-03]",

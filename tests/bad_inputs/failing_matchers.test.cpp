@@ -80,6 +80,34 @@ TEST_CASE("a history that cannot grow stays as it was", "[row-58]") {
   CHECK(n > 3);
 }
 
+TEST_CASE("a history that cannot be rolled back stays as it was", "[row-58]") {
+  TokenHistory given({5, 6, 7, 8});
+  for (const TokenId token : {5, 9, 6, 8, 7}) given.commit(token);
+  std::int64_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    TokenHistory history = given;  // which has no room to spare
+    bool threw = false;
+    fail_allocation(n);
+    try {
+      history.rollback(5);
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    failed = stop_failing().happened;
+    CHECK(threw == failed);
+    if (!failed) continue;
+    CHECK(history.generated().size() == 5);
+    CHECK(history.counts().size() == 5);
+    CHECK(history.prompt_only().empty());
+    history.rollback(5);
+    CHECK(history.generated().empty());
+    CHECK(history.prompt_only().size() == 4);
+    count_bad_value();
+  }
+  CHECK(n == 2);
+}
+
 TEST_CASE("a commit whose matcher throws at its n-th call advances neither", "[row-58]") {
   const VerifiedDraft verified{{0, 1}, {5, 200, 5, 9}, 9, 0};
   for (int n = 0; n < 4; ++n) {

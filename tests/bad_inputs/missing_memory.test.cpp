@@ -46,6 +46,7 @@ struct RowBench {
   PenaltyEdits<Memory> penalized = good_penalties();
   VocabularyBitmask<Memory> bitmask{words.matrix(), numbers.vector()};
   Vector<const float, Memory> temperature = floats.vector();
+  Vector<const std::int32_t, Memory> row_index;
 
   PenaltyEdits<Memory> good_penalties() const {
     PenaltyEdits<Memory> edits;
@@ -62,6 +63,7 @@ struct RowBench {
     given.logits = logits.matrix();
     given.temperature = temperature;
     given.bitmask = bitmask;
+    given.row_index = row_index;
     measure(space, given, workspace.measures(rows), status.vector());
   }
   void mask() {
@@ -126,6 +128,20 @@ TEMPLATE_LIST_TEST_CASE("arrays of edits without memory are refused", "[row-56]"
   CHECK(bench.status.values() == std::vector<std::int32_t>(rows, 0));
 }
 
+TEMPLATE_LIST_TEST_CASE("logits without memory are refused, however many they claim to be",
+                        "[row-56]", ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  RowBench<TestType> bench;
+  LogitRows<float, Memory> given;
+  given.temperature = vector_of<const float, Memory>(bench.floats.vector().data(), 1);
+  for (const std::size_t height : {std::size_t{1}, std::size_t{1} << 31, std::size_t{1} << 50}) {
+    given.logits = null_matrix<const float, Memory>(height, 1 << 14);  // 2^50 rows: 2^64 logits
+    expect_refusal({"logits.data", {}, "null"}, [&] {
+      measure(bench.space, given, bench.workspace.measures(rows), bench.status.vector());
+    });
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("a mask of which a part is missing is refused", "[row-56]",
                         ExecutionSpaces) {
   using Memory = MemoryOf<TestType>;
@@ -150,6 +166,8 @@ TEMPLATE_LIST_TEST_CASE("a mask of which a part is missing is refused", "[row-56
     bench.refuses({"temperature.data", {}, "null"}, bench.temperature,
                   null_vector<const float, Memory>(extent), &Bench::measure_rows);
   }
+  bench.refuses({"row_index.data", {}, "null"}, bench.row_index,
+                null_vector<const std::int32_t, Memory>(rows), &Bench::measure_rows);
   bench.measure_rows();
   bench.bitmask = {};  // left out as a whole: everything is allowed
   bench.measure_rows();

@@ -9,7 +9,9 @@
 #include "bad_inputs/three_requests.hpp"
 #include "engine/result_bits.hpp"
 #include "kernels/guarded.hpp"
+#include "rounding_mode.hpp"
 
+#include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -87,6 +89,9 @@ class StepBench {
 
   StepBench() : m_expected(good_bits(m_processor, m_sampler)) {}
 
+  /// The rounding mode in which bad steps are given.
+  int rounding = FE_TONEAREST;
+
   /// `plant` spoils the good step; every call must blame it as told and write nothing, leave
   /// histories and matchers alone, and give a good step its bits afterwards.
   void refuses(const Blame& blame, const std::function<void(OwnedStep&)>& plant) {
@@ -98,7 +103,10 @@ class StepBench {
     const StepRequests requests = bad.step.requests();
     for (const auto& [name, call] : calls(views)) {
       CAPTURE(name);
-      expect_refusal(blame, [&] { call(requests); });
+      expect_refusal(blame, [&] {
+        const RoundingMode mode(rounding);
+        call(requests);
+      });
       m_space.fence("tokkos::test::refused");
       CHECK(views.bits() == untouched);
       CHECK(bad.state() == before);

@@ -54,7 +54,9 @@ TEMPLATE_LIST_TEST_CASE("logits of another shape or stride are refused", "[row-5
   for (const std::size_t width : {std::size_t{99}, std::size_t{101}, std::size_t{0}}) {
     refuses({"logits.extent", 1, std::to_string(width)}, matrix_at(memory, 0, rows, width, 200));
   }
-  for (const std::size_t stride : {std::size_t{99}, std::size_t{1}, std::size_t{0}}) {
+  constexpr std::size_t far = std::size_t{1} << 60;  // rows that no memory holds
+  for (const std::size_t stride :
+       {std::size_t{99}, std::size_t{1}, std::size_t{0}, far, 2 * far, 4 * far}) {
     refuses({"logits.stride", 0, std::to_string(stride)},
             matrix_at(memory, 0, rows, columns, stride));
   }
@@ -118,6 +120,42 @@ TEMPLATE_LIST_TEST_CASE("outputs of another shape or stride are refused", "[row-
     const std::vector<float> uniforms(length, 0.5f);
     bench.refuses_call({"uniforms.size", {}, value}, [&](Views& v, const StepRequests& r) {
       bench.processor().process(v.logits.matrix(), r, v.outputs(), {.uniforms = uniforms});
+    });
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("lists without memory, and ties that there are none of, are refused",
+                        "[row-56]", ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  using Views = BenchViews<Memory>;
+  StepBench<TestType> bench;
+  const auto refuses = [&](const std::string& field, auto plant) {
+    bench.refuses_call({field + ".data", {}, "null"}, [&](Views& v, const StepRequests& r) {
+      StepOutputs<Memory> outputs = v.outputs();
+      plant(outputs);
+      bench.processor().process(v.logits.matrix(), r, outputs);
+    });
+  };
+  const Kokkos::LayoutStride layout(rows, 4, 4, 1);
+  const Matrix<std::int32_t, Memory> no_tokens(nullptr, layout);
+  const Matrix<float, Memory> no_floats(nullptr, layout);
+  refuses("top_tokens", [&](auto& o) { o.top_tokens = no_tokens; });
+  refuses("top_logprobs", [&](auto& o) { o.top_logprobs = no_floats; });
+  refuses("raw_top_tokens", [&](auto& o) { o.raw_top_tokens = no_tokens; });
+  refuses("raw_top_logprobs", [&](auto& o) { o.raw_top_logprobs = no_floats; });
+  refuses("top_tokens", [&](auto& o) {
+    o.top_tokens = no_tokens;
+    o.top_logprobs = no_floats;
+  });
+  for (const int ties : {-1, 2, 77}) {
+    const Blame blame{"ties", {}, std::to_string(ties)};
+    bench.refuses_call(blame, [&](Views& v, const StepRequests& r) {
+      bench.processor().process(v.logits.matrix(), r, v.outputs(),
+                                {.ties = static_cast<GreedyTies>(ties)});
+    });
+    bench.refuses_call(blame, [&](Views& v, const StepRequests& r) {
+      bench.sampler().sample_from_logits(v.logits.matrix(), r, v.tokens.vector(), {},
+                                         v.status.vector(), static_cast<GreedyTies>(ties));
     });
   }
 }

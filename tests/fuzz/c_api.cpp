@@ -34,7 +34,9 @@ bool ErrorWatch::worked(tokkos_status status) {
 
 void fuzz_c_api(std::span<const std::uint8_t> input) {
   FuzzBytes bytes(input);
-  switch (bytes.below(4)) {
+  const int choice = bytes.byte();
+  if (choice >= 240) return fuzz_c_seed_rule(bytes);
+  switch (choice % 4) {
     case 0:
       return fuzz_c_calls(bytes);
     case 1:

@@ -34,6 +34,8 @@ class ErrorWatch {
 void fuzz_c_step(FuzzBytes& bytes);
 /// The same of a verification.
 void fuzz_c_verification(FuzzBytes& bytes);
+/// The seed's rule on raw trees: refused where an array was spoilt, and else with the bits of C++.
+void fuzz_c_seed_rule(FuzzBytes& bytes);
 /// Calls one after the other, with arbitrary numbers, and handles that may be dead.
 void fuzz_c_calls(FuzzBytes& bytes);
 /// Structs of any size and arrays of any shape.

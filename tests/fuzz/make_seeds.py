@@ -52,7 +52,7 @@ def write_files():
 def main():
     write_files()
     source = random.Random(1)
-    for harness, modes in (("files", (0, 1)), ("step", (0,)), ("trees", (0,)), ("verifier", (0,)), ("c_api", (0, 1, 2, 3))):
+    for harness, modes in (("files", (0, 1)), ("step", (0,)), ("trees", (0,)), ("verifier", (0,)), ("c_api", (0, 1, 2, 3, 240))):
         for mode in modes:
             for i in range(8):
                 # Bytes of 248 and more plant bad values: in half of the seeds there are none.

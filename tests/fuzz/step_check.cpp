@@ -25,7 +25,8 @@ bool is_finite(double x) {
 bool is_good_config(const GenerationConfig& c, std::int64_t vocabulary) {
   for (const auto& [token, bias] : c.logit_bias) {
     if (token < 0 || token >= vocabulary) return false;
-    if (bias != -HUGE_VAL && !is_finite(bias)) return false;
+    // Halfway between the largest float32 and what would be the next one.
+    if (bias != -HUGE_VAL && !(-0x1.ffffffp127 < bias && bias < 0x1.ffffffp127)) return false;
   }
   for (const auto& word : c.bad_words) {
     if (word.empty() || !are_tokens(word, vocabulary)) return false;

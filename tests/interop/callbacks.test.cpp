@@ -150,6 +150,18 @@ TEST_CASE("a callback that calls its own processor is refused", "[interop]") {
   CHECK(step.drawn == 0);
 }
 
+TEST_CASE("a callback that destroys its own processor is refused", "[interop]") {
+  HookedStep step;
+  tokkos_status inner = TOKKOS_OK;
+  step.told.fill = [&] {
+    inner = tokkos_processor_destroy(step.processor.get());
+    return 0;
+  };
+  check_ok(step.process());
+  CHECK(inner == TOKKOS_ERROR_INVALID_ARGUMENT);
+  CHECK(step.drawn == 0);
+}
+
 TEST_CASE("a mask can accept and roll back by itself, and is destroyed once", "[interop]") {
   ToldMask told;
   const tokkos_mask_callbacks callbacks = told.callbacks();

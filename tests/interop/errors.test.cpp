@@ -67,6 +67,38 @@ TEST_CASE("a right step works", "[interop]") {
   CHECK(row.drawn[0] == 25);
 }
 
+TEST_CASE("memory that cannot be had has a status of its own", "[interop]") {
+  const Context context = context_on<Kokkos::Serial>();
+  Processor processor;
+  const tokkos_limits limits = limits_of(2147483647, 2147483647, 1000);  // 8 PiB
+  CHECK(tokkos_processor_create(context.get(), &limits, processor.put()) ==
+        TOKKOS_ERROR_OUT_OF_MEMORY);
+  CHECK(processor.get() == nullptr);
+}
+
+TEST_CASE("arrays that reach past all addresses are refused", "[interop]") {
+  OneRow row;
+  row.config.banned_token_ids = row.drawn.data();
+  for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8 + 1}) {
+    row.config.banned_token_count = count;
+    const Complaint said = row.complaint();
+    CHECK(said.field.ends_with("banned_token_ids.size"));
+    CHECK(said.value == std::to_string(count));
+  }
+  row.config.banned_token_count = 0;
+  check_ok(row.process());
+}
+
+TEST_CASE("rows that the logits do not have ask for no memory", "[interop]") {
+  OneRow row;
+  tokkos_draft_tree tree = tokkos_draft_tree_default();
+  row.request.draft_tree = &tree;
+  row.request.rows = 2147483647;
+  const Complaint said = row.complaint();
+  CHECK(said.field == "step.rows");
+  CHECK(said.value == "2147483647");
+}
+
 TEST_CASE("bad values of a config are refused by field, value and range", "[interop]") {
   OneRow row;
   row.config.temperature = -1.0f;

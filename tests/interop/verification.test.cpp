@@ -193,8 +193,24 @@ TEMPLATE_LIST_TEST_CASE("the seed's rule rewrites what C++ rewrites", "[interop]
   CHECK(same_bits(model.values(), expected.model_probs));
   CHECK(ends.values() == expected.parent_ptr);
   CHECK(status.values() == expected.status);
+  const tokkos_seed_rule good = rule;
   rule.parent_ptr = nullptr;
   CHECK(complaint_of(tokkos_verify_seed_rule(context.get(), &rule)).field == "parent_ptr");
+  const tokkos_array* tokkos_seed_rule::*const members[] = {
+      &tokkos_seed_rule::draft_probs,  &tokkos_seed_rule::draft_tokens,
+      &tokkos_seed_rule::model_probs,  &tokkos_seed_rule::first_child,
+      &tokkos_seed_rule::next_sibling, &tokkos_seed_rule::parent_ptr,
+      &tokkos_seed_rule::uniforms,     &tokkos_seed_rule::tree_status};
+  for (const auto member : members) {
+    tokkos_array without_memory = *(good.*member);
+    without_memory.data = nullptr;
+    rule = good;
+    rule.*member = &without_memory;
+    const Complaint said = complaint_of(tokkos_verify_seed_rule(context.get(), &rule));
+    CHECK(said.field.ends_with(".data"));
+    CHECK(said.value == "null");
+  }
+  CHECK(ends.values() == expected.parent_ptr);
 }
 
 TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {

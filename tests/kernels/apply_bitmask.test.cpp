@@ -222,6 +222,26 @@ TEMPLATE_LIST_TEST_CASE("a row of bits out of range masks the whole row and sets
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("what is masked becomes one of the values that there are", "", Backends) {
+  using Memory = typename TestType::memory_space;
+  const typename TestType::execution_space space;
+  const LogitBlock<TestType> block(std::vector<float>(8, 1.0f), 8);
+  const auto rows = on_device<Memory>(std::vector<std::int32_t>{0});
+  const auto words = on_device<Memory>(std::vector<std::int32_t>{0}, 1, 0, 0);
+  for (const int value : {-1, 2, 9}) {
+    tokkos::BitmaskOptions options;
+    options.masked_value = static_cast<tokkos::MaskedValue>(value);
+    const auto refused = thrown_by([&] {
+      tokkos::apply_bitmask_inplace(space, block.logits(), rows, rows,
+                                    without_padding<const std::int32_t>(words, 1), options);
+    });
+    REQUIRE(refused.has_value());
+    CHECK(refused->field() == "masked_value");
+    CHECK(refused->value() == std::to_string(value));
+    CHECK(block.patterns() == std::vector<std::uint32_t>(8, pattern_of<typename TestType::logit>(1.0f)));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("the checked variant names a bad or repeated row and changes nothing", "",
                         Backends) {
   using Logit = typename TestType::logit;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Biases of penalized tokens may be given for the first penalties alone.
+#include <tokkos/core/row_status.hpp>
 #include <tokkos/kernels/apply_edits.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -53,6 +54,27 @@ TEMPLATE_LIST_TEST_CASE("the first penalties may have biases, the others then ha
   }
   const Complaint complaint = error_of([&] { apply(std::vector<float>(entries + 1)); });
   CHECK(complaint.field == "biases.extent");
+}
+
+TEMPLATE_LIST_TEST_CASE("a bias of plus infinity leaves its edit out and flags its row", "[kernels]",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  const TestType space;
+  const std::vector<std::int32_t> two{0, 1}, ones{1, 1, 1};
+  const std::vector<float> values{0.5f, 0.0f, 1.0f, 0.5f, 0.0f, 1.0f};
+  const std::vector<float> given{std::numeric_limits<float>::infinity(), 2.0f, 3.0f};
+  const Guarded<std::int32_t, Memory> rows(two), positions(std::vector<std::int32_t>{0, 0, 1}),
+      counts(ones), ids(std::vector<TokenId>{2, 3, 2});
+  const Guarded<float, Memory> penalties(2, 3, 0, values), biases(given);
+  Guarded<float, Memory> logits(2, 4, 0, {});
+  Guarded<std::int32_t, Memory> status(2);
+  apply_edits(space, logits.matrix(), {},
+              {rows.vector(), positions.vector(), ids.vector(), counts.vector(), penalties.matrix(),
+               biases.vector()},
+              status.vector());
+  space.fence("tokkos::test::apply");
+  CHECK(logits.values() == std::vector<float>{0.0f, 0.0f, 0.0f, 1.5f, 0.0f, 0.0f, 2.5f, 0.0f});
+  CHECK(status.values() == std::vector<std::int32_t>{RowStatus::invalid_edit, 0});
 }
 
 }  // namespace tokkos::test

@@ -58,6 +58,20 @@ Set ended(const TokenContext& context, const std::vector<Tokens>& bad_words) {
 
 }  // namespace
 
+// Any way that compares a whole n-gram at each place would take 10^11 comparisons.
+TEST_CASE("repeated n-grams of half a long context are found in linear time", "[request]") {
+  const Tokens same(1000000, 7);
+  Tokens banned;
+  ban_repeated_ngrams({same, {}, {}}, 500000, banned);
+  CHECK(banned == Tokens(500001, 7));
+  // The suffix agrees with every place but for its first token.
+  Tokens other(1000000, 7);
+  other[500001] = 8;
+  banned.clear();
+  ban_repeated_ngrams({other, {}, {}}, 500000, banned);
+  CHECK(banned.empty());
+}
+
 TEST_CASE("a context is prompt, generated tokens and drafts in this order", "[request]") {
   const Tokens prompt = {5}, generated = {6, 7}, drafts = {8};
   const TokenContext context{prompt, generated, drafts};

@@ -1,16 +1,20 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
 #include <tokkos/request/edit_hook.hpp>
+#include <tokkos/request/generation_config.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "request/error_of.hpp"
+#include "rounding_mode.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -60,6 +64,27 @@ TEST_CASE("a hook's bias is finite as float32, or minus infinity", "[request]") 
   CHECK(complaint.value == to_text(bias));
   CHECK(biases.empty());
   CHECK_NOTHROW(edits.add_bias(3, -HUGE_VAL));
+}
+
+TEST_CASE("what a bias may be does not depend on the rounding mode", "[request]") {
+  const int rounding = GENERATE(FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO);
+  const double sign = GENERATE(1.0, -1.0);
+  CAPTURE(rounding, sign);
+  GenerationConfig config;
+  Biases biases;
+  tokkos::RowEdits edits({0, 0, -1}, {}, 10, biases);
+  for (const double bias : {0x1.fffffe8p127, 0x1.fffffefffffffp127, 3e38, 0.0}) {
+    config.logit_bias = {{3, sign * bias}};
+    const RoundingMode mode(rounding);
+    CHECK_NOTHROW(validate(config, 5, 0));
+    CHECK_NOTHROW(edits.add_bias(3, config.logit_bias[0].second));
+  }
+  for (const double bias : {0x1.ffffffp127, 1e39, 1e308}) {
+    config.logit_bias = {{3, sign * bias}};
+    const RoundingMode mode(rounding);
+    CHECK_THROWS_AS(validate(config, 5, 0), Error);
+    CHECK_THROWS_AS(edits.add_bias(3, config.logit_bias[0].second), Error);
+  }
 }
 
 }  // namespace tokkos::test

@@ -266,4 +266,14 @@ TEST_CASE("siblings are tried in an order of which every node is part once", "[r
   }
 }
 
+TEST_CASE("links in a vocabulary that no token number reaches are refused", "[request]") {
+  const std::vector<std::int32_t> tokens{0, 3}, child{1, -1}, sibling{-1, -1};
+  for (const std::int64_t size : {std::int64_t{1} << 31, std::int64_t{1} << 40}) {
+    const Complaint said = error_of([&] { draft_tree_of_links(tokens, child, sibling, size); });
+    CHECK(said.field == "vocabulary");
+    CHECK(said.value == to_text(size));
+  }
+  CHECK(draft_tree_of_links(tokens, child, sibling, 2147483647).size() == 1);
+}
+
 }  // namespace tokkos::test

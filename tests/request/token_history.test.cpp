@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "request/error_of.hpp"
@@ -83,6 +84,22 @@ TEST_CASE("a token history refuses to roll back more than was generated", "[requ
   }
   history.rollback(0);
   check_same(history, {2, 7});
+}
+
+TEST_CASE("a token history that was moved from is empty", "[request]") {
+  TokenHistory history({5, 9, 5});
+  history.commit(7);
+  const TokenHistory taken = std::move(history);
+  CHECK(taken.in_prompt(9));
+  TokenHistory assigned({1});
+  TokenHistory other({6});
+  assigned = std::move(other);
+  for (const TokenHistory* empty : {&history, &other}) {  // NOLINT(bugprone-use-after-move)
+    CHECK(empty->largest_prompt_token() == -1);
+    for (const TokenId token : {0, 5, 6, 9}) CHECK(!empty->in_prompt(token));
+    CHECK(empty->generated().empty());
+    CHECK(empty->counts().empty());
+  }
 }
 
 TEST_CASE("a copied token history lives on its own", "[request]") {

@@ -22,7 +22,7 @@ struct PenaltyEdits {
   /// [s, 3]: presence, frequency (finite) and repetition penalty (finite, > 0)
   Matrix<const float, MemorySpace> penalties;
   /// [b], b <= k: of each of the first b entries the bias that is added to the logit before, NaN
-  /// for none
+  /// for none; +infinity leaves the entry out (invalid_edit)
   Vector<const float, MemorySpace> biases = {};
   /// [s] or empty: PenaltyPolicy of each row as a number; empty: seed
   Vector<const std::int32_t, MemorySpace> policies = {};

@@ -25,8 +25,10 @@ enum class GreedyTies {
 /// @param uniforms [n] in [0, 1); values outside are clamped to [0, 1 - 2^-24], NaN sets
 ///   invalid_parameter and ends the use of that row's measures: probabilities 0, log-sum-exp -inf
 /// @param tokens [n]: the tokens, -1 for an unusable row
-/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
-/// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
+/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it, and `empty` where the
+///   logits are no longer those that were measured and no token is found
+/// @throws Error if a shape does not fit, an output overlaps another View or `ties` is none of
+///   GreedyTies (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void draw(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,
           const RowMeasures<MemoryOf<ExecutionSpace>>& measures,

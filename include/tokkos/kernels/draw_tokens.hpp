@@ -26,7 +26,8 @@ namespace tokkos {
 ///   probabilities 0, log-probabilities -inf
 /// @param tokens [n, d]: the tokens, -1 for an unusable row
 /// @param cuts of these rows, or empty: no row is truncated
-/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
+/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it, and `empty` where the
+///   logits are no longer those that were measured and no token is found
 /// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void draw_tokens(const ExecutionSpace& space,

@@ -51,7 +51,8 @@ class CutsWorkspace {
 ///   (nothing else is made of it), other rows are only read
 /// @param truncation see there
 /// @param cuts written
-/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it
+/// @param row_status [n] or empty; the bit invalid_parameter is ORed into it, and `empty` where the
+///   logits are no longer those that were measured and no token is found
 /// @throws Error if a shape does not fit or an output overlaps another View (nothing is launched)
 template <class ExecutionSpace, LogitType Logit>
 void truncate(const ExecutionSpace& space, const LogitRows<Logit, MemoryOf<ExecutionSpace>>& rows,

@@ -17,13 +17,14 @@ inline constexpr double grid_unit = 0x1p-44;
 /// One on the grid.
 inline constexpr std::int64_t grid_one = std::int64_t{1} << 44;
 
-/// Nearest integer to x, ties to even, for x in [0, 2^63): the same on host and device.
+/// Nearest integer to x, ties to even, for x in [0, 2^63), and some integer for any other: the same
+/// on host and device.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t round_to_integer(double x) {
   // Adding 2^52 leaves the rounded integer in the mantissa; from 2^52 on a double is an integer.
   constexpr double shift = 0x1p52;
   const std::int64_t small =
       __builtin_bit_cast(std::int64_t, x + shift) - __builtin_bit_cast(std::int64_t, shift);
-  return x < shift ? small : static_cast<std::int64_t>(x);
+  return x < shift ? small : static_cast<std::int64_t>(x < 0x1p63 ? x : 0.0);
 }
 
 /// What grid_bits adds to each number.

@@ -40,7 +40,7 @@ class TokenHistory {
   std::span<const TokenId> generated() const { return m_generated; }
 
   /// Largest token of the prompt, -1 if it is empty. O(1).
-  TokenId largest_prompt_token() const { return m_largest_prompt_token; }
+  TokenId largest_prompt_token() const { return m_prompt.empty() ? -1 : m_largest_prompt_token; }
 
   /// Whether the prompt has the token. O(1) below max_active_vocabulary.
   bool in_prompt(TokenId token) const;
@@ -77,7 +77,7 @@ class TokenHistory {
   // so that a wild number does not ask for memory.
   std::vector<std::uint32_t> m_prompt_bits;
   std::vector<TokenId> m_far_prompt_tokens;  // ascending
-  TokenId m_largest_prompt_token = -1;
+  TokenId m_largest_prompt_token = -1;  // a move leaves it, without the prompt
   std::vector<TokenId> m_generated;
   std::vector<TokenCount> m_counts;
   std::vector<std::int32_t> m_prompt_counts;  // parallel to m_counts
