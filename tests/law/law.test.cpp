@@ -77,6 +77,14 @@ TEST_CASE("penalties and masks along paths leave the target's law, exactly", "[l
   tell(std::string(way.name) + ", edited", result);
 }
 
+TEST_CASE("what an engine's verifier emits follows the target's law, exactly", "[law]") {
+  const WayOfDrafting way = GENERATE(from_range(std::begin(ways), std::end(ways)));
+  CAPTURE(way.name);
+  LawResult result = check_shapes(2, 4, way.drafting, Target::table, 0, verify_by_engine);
+  result.add(check_shapes(3, 3, way.drafting, Target::edited, 0, verify_by_engine));
+  tell(std::string(way.name) + ", by DraftVerifier", result);
+}
+
 TEST_CASE("tokens of several chunks follow the target's law, exactly", "[law]") {
   const WayOfDrafting way = GENERATE(from_range(std::begin(ways), std::end(ways)));
   CAPTURE(way.name);

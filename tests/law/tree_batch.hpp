@@ -22,6 +22,10 @@ LosslessOutcome verify_by_kernel(const VerifyCase& verify_case);
 /// at the chunks' ends, all others have probability 0.
 LosslessOutcome verify_in_chunks(const VerifyCase& verify_case);
 
+/// The same by DraftVerifier, which uploads the trees, or of chains their lengths alone.
+/// @throws std::runtime_error if it emits tokens that are not those of the accepted nodes
+LosslessOutcome verify_by_engine(const VerifyCase& verify_case);
+
 inline constexpr std::int64_t uniform_count = std::int64_t{1} << 24;
 
 /// The k-th uniform.

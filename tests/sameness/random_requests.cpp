@@ -4,6 +4,7 @@
 
 #include "reference/random_values.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -38,6 +39,16 @@ GenerationConfig random_config(RandomValues& random, std::int64_t vocabulary) {
   return config;
 }
 
+/// One row in twenty is of no use.
+void poison(RandomValues& random, std::int64_t active, std::vector<float>& row) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  float& token = row[static_cast<std::size_t>(random.below(active))];
+  const auto way = random.below(60);
+  if (way == 0) token = std::numeric_limits<float>::quiet_NaN();
+  if (way == 1) token = infinity;
+  if (way == 2) std::ranges::fill(row, -infinity);
+}
+
 }  // namespace
 
 Requests random_requests(std::int64_t count, std::int64_t vocabulary) {
@@ -61,7 +72,7 @@ Requests random_requests(std::int64_t count, std::int64_t vocabulary) {
       requests.mask_of.back() = &requests.masks.emplace_back(words);
     }
     auto row = random.logits(vocabulary, 0.1f + 12.0f * random.uniform());
-    if (random.below(30) == 0) row.front() = std::numeric_limits<float>::quiet_NaN();
+    poison(random, requests.active, row);
     requests.logits.insert(requests.logits.end(), row.begin(), row.end());
   }
   requests.uniforms = random.uniforms(count);
