@@ -21,7 +21,8 @@ constexpr bool is_within(float x, float lowest, float highest) {
   return float_order(lowest) <= float_order(x) && float_order(x) <= float_order(highest);
 }
 
-/// Whether x rounds to a finite float32, to nearest; the same whatever rounding mode the caller is in.
+/// Whether x rounds to a finite float32, to nearest; the same whatever rounding mode the caller is
+/// in.
 constexpr bool is_finite_as_float(double x) {
   constexpr double end = 0x1.ffffffp127;  // halfway to what would be the next float32
   return -end < x && x < end;

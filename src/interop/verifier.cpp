@@ -39,8 +39,7 @@ tokkos_verify_options options_given(const tokkos_verify_options* options) {
   return given;
 }
 
-tokkos::VerifyUniforms uniforms_of(const tokkos_verify_options& options,
-                                   StepArguments& arguments) {
+tokkos::VerifyUniforms uniforms_of(const tokkos_verify_options& options, StepArguments& arguments) {
   if (options.node_uniforms == nullptr) return tokkos::verify_uniforms(arguments.requests());
   return {{options.node_uniforms, options.node_uniforms + options.node_uniform_count},
           {options.bonus_uniforms, options.bonus_uniforms + options.bonus_uniform_count}};

@@ -58,9 +58,9 @@ struct TreeBench {
     drafts.uniforms = uniforms;
     drafts.bonus_uniforms = bonus_uniforms;
     drafts.draft_row = draft_row;
-    verify_draft_trees(space, drafts, trees,
-                       VerifiedTrees<Memory>{accepted.vector(), bonus.vector(), sums.vector(),
-                                             status.vector()});
+    verify_draft_trees(
+        space, drafts, trees,
+        VerifiedTrees<Memory>{accepted.vector(), bonus.vector(), sums.vector(), status.vector()});
   }
   void greedy() {
     LogitRows<float, Memory> logits;

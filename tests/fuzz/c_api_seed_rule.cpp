@@ -120,7 +120,8 @@ Written through_cpp(const RawTrees& raw) {
 /// Spoils one of the arrays; says whether it did.
 bool spoil(FuzzBytes& bytes, std::vector<tokkos_array>& arrays) {
   if (!bytes.flag()) return false;
-  tokkos_array& array = arrays[static_cast<std::size_t>(bytes.below(static_cast<int>(arrays.size())))];
+  tokkos_array& array =
+      arrays[static_cast<std::size_t>(bytes.below(static_cast<int>(arrays.size())))];
   switch (bytes.below(4)) {
     case 0:
       array.data = nullptr;
@@ -146,14 +147,14 @@ void fuzz_c_seed_rule(FuzzBytes& bytes) {
   SeedCall call(raw);
   const Written before = call.written();
   // Those that are always given come first.
-  std::vector<tokkos_array> arrays{array_of(call.tokens.vector()),
-                                   array_of(call.model.matrix()),
-                                   raw.is_wide ? array_of(call.wide_child.vector())
-                                               : array_of(call.child.vector()),
-                                   array_of(call.sibling.vector()),
-                                   array_of(call.ends.vector()),
-                                   array_of(call.uniforms.vector()),
-                                   array_of(call.status.vector())};
+  std::vector<tokkos_array> arrays{
+      array_of(call.tokens.vector()),
+      array_of(call.model.matrix()),
+      raw.is_wide ? array_of(call.wide_child.vector()) : array_of(call.child.vector()),
+      array_of(call.sibling.vector()),
+      array_of(call.ends.vector()),
+      array_of(call.uniforms.vector()),
+      array_of(call.status.vector())};
   if (raw.has_drafts) arrays.push_back(array_of(call.draft.matrix()));
   if (raw.has_rows) arrays.push_back(array_of(call.row.vector()));
   const bool is_bad = spoil(bytes, arrays);

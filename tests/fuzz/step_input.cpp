@@ -72,11 +72,9 @@ GenerationConfig fuzz_config(FuzzBytes& bytes, std::int64_t vocabulary) {
   }
   const int biases = bytes.below(5);
   for (int i = 0; i < biases; ++i) {
-    const double bias =
-        bytes.mostly<double>({static_cast<double>(bytes.byte() - 128) / 4, 0.0, -HUGE_VAL,
-                              0x1.fffffe8p127},
-                             {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, 1e39, -1e300,
-                              -0x1.ffffffp127});
+    const double bias = bytes.mostly<double>(
+        {static_cast<double>(bytes.byte() - 128) / 4, 0.0, -HUGE_VAL, 0x1.fffffe8p127},
+        {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, 1e39, -1e300, -0x1.ffffffp127});
     config.logit_bias.emplace_back(fuzz_token(bytes, vocabulary), bias);
   }
   fill_bans(bytes, vocabulary, config);

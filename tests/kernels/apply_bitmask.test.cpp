@@ -238,7 +238,8 @@ TEMPLATE_LIST_TEST_CASE("what is masked becomes one of the values that there are
     REQUIRE(refused.has_value());
     CHECK(refused->field() == "masked_value");
     CHECK(refused->value() == std::to_string(value));
-    CHECK(block.patterns() == std::vector<std::uint32_t>(8, pattern_of<typename TestType::logit>(1.0f)));
+    CHECK(block.patterns() ==
+          std::vector<std::uint32_t>(8, pattern_of<typename TestType::logit>(1.0f)));
   }
 }
 

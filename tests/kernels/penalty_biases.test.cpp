@@ -56,8 +56,8 @@ TEMPLATE_LIST_TEST_CASE("the first penalties may have biases, the others then ha
   CHECK(complaint.field == "biases.extent");
 }
 
-TEMPLATE_LIST_TEST_CASE("a bias of plus infinity leaves its edit out and flags its row", "[kernels]",
-                        ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE("a bias of plus infinity leaves its edit out and flags its row",
+                        "[kernels]", ExecutionSpaces) {
   using Memory = MemoryOf<TestType>;
   const TestType space;
   const std::vector<std::int32_t> two{0, 1}, ones{1, 1, 1};

@@ -46,9 +46,8 @@ LosslessOutcome verify_by_engine(const VerifyCase& verify_case) {
   drafts.rows = matrix_on<const float>(c.draft_probs, c.width());
   drafts.row_of_node = c.row_of_node;
   drafts.without_replacement = c.without_replacement;
-  const auto verified =
-      verifier.verify(matrix_on<const float>(c.model_probs, c.width()), drafts, trees,
-                      VerifyUniforms{c.uniforms, c.bonus_uniforms});
+  const auto verified = verifier.verify(matrix_on<const float>(c.model_probs, c.width()), drafts,
+                                        trees, VerifyUniforms{c.uniforms, c.bonus_uniforms});
   LosslessOutcome outcome;
   for (int tree = 0; tree < c.batch(); ++tree) {
     const VerifiedDraft& draft = verified[tree];

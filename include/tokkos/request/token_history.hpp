@@ -77,7 +77,7 @@ class TokenHistory {
   // so that a wild number does not ask for memory.
   std::vector<std::uint32_t> m_prompt_bits;
   std::vector<TokenId> m_far_prompt_tokens;  // ascending
-  TokenId m_largest_prompt_token = -1;  // a move leaves it, without the prompt
+  TokenId m_largest_prompt_token = -1;       // a move leaves it, without the prompt
   std::vector<TokenId> m_generated;
   std::vector<TokenCount> m_counts;
   std::vector<std::int32_t> m_prompt_counts;  // parallel to m_counts
