@@ -80,7 +80,8 @@ const T* checked_array(const std::string& name, const T* values, std::size_t cou
   if (values == nullptr && count > 0) {
     throw Error(name, std::nullopt, "null", std::to_string(count) + " elements");
   }
-  constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
+  using Element = std::conditional_t<std::is_void_v<T>, char, T>;
+  constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(Element);
   if (count > most) {
     throw Error(name + ".size", std::nullopt, std::to_string(count),
                 "at most " + std::to_string(most));
