@@ -89,7 +89,8 @@ int main(int argc, char* argv[]) {
   const tokkos::Matrix<float, MemorySpace> no_logits;
   check(is_refused([&] { engine->processor.inplace_update_logits(no_logits, {}); }),
         "no edits after Kokkos");
-  check(is_refused([&] { engine->processor.process(no_logits, {}, {}); }), "no step after Kokkos");
+  check(is_refused([&] { engine->processor.process(no_logits, tokkos::StepRequests{}, {}); }),
+        "no step after Kokkos");
   check(is_refused([&] { engine->sampler.sample_from_logits(none, {}, {}); }),
         "no tokens after Kokkos");
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace after Kokkos");
