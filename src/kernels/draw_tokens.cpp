@@ -96,6 +96,8 @@ struct DrawSeveral {
       end_row(team, measures, row, row_status);
     } else if (cut.count > 0 && cut.mass > 0 && measures.row_mass(row) > 0) {
       walk_kept(team, row, cut, inverse, e);
+    } else {
+      flag(team, row);
     }
   }
 };

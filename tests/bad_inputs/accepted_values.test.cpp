@@ -240,13 +240,12 @@ TEMPLATE_LIST_TEST_CASE("nothing to do launches nothing", "[row-54]", ExecutionS
   DraftVerifier<TestType> verifier(space, 4, 10);
   const Guarded<float, Memory> logits(0, 10, 0, {});
   const Guarded<std::int32_t, Memory> tokens(0);
+  const Guarded<float, Memory> logprobs(0);  // of drawn tokens that are not asked for
   const KokkosEvents events;
   const StepRequests none;
   processor.inplace_update_logits(logits.matrix(), none);
   processor.compute_probs_from_logits(logits.matrix(), none, logits.matrix());
   processor.process(logits.matrix(), none, {.tokens = tokens.vector()});
-  // Log-probabilities of drawn tokens that none are drawn for.
-  const Guarded<float, Memory> logprobs(0);
   processor.process(logits.matrix(), none, {.logprobs = logprobs.vector()});
   sampler.sample_from_logits(logits.matrix(), none, tokens.vector());
   sampler.sample_from_probabilities(logits.matrix(), {}, tokens.vector());
