@@ -67,23 +67,31 @@ TEMPLATE_LIST_TEST_CASE("logits that change behind their measures end within the
     Guarded<std::int32_t, Memory> drawn(rows), several(rows, 2, 1, {});
     const Kokkos::View<float**, Kokkos::LayoutRight, Memory> uniforms("uniforms", rows, 2);
     Kokkos::deep_copy(uniforms, 0.5f);
+    Guarded<std::int32_t, Memory> by_draw(rows), by_cut(rows), by_draws(rows);
     draw(space, device.rows, device.measures, Vector<const float, Memory>(u), drawn.vector(),
-         device.status);
-    truncate(space, device.rows, device.measures, truncation, cuts, device.status);
+         by_draw.vector());
+    truncate(space, device.rows, device.measures, truncation, cuts, by_cut.vector());
     draw_tokens(space, device.rows, device.measures, Matrix<const float, Memory>(uniforms),
-                several.matrix(), cuts, device.status);
+                several.matrix(), cuts, by_draws.vector());
     normalize(space, device.rows, device.measures, device.probabilities);
     space.fence("tokkos::test::changed");
-    const auto status = on_host(device.status);
-    const auto tokens = drawn.values();
-    const auto more = several.values();
-    CHECK((drawn.guards_intact() && several.guards_intact()));
+    CHECK(on_host(device.status) == std::vector<std::int32_t>(rows));  // when they were measured
+    const auto check_token = [&](TokenId token, std::int32_t status) {
+      CHECK(token >= -1);
+      CHECK(token < batch.vocabulary);
+      if (token == -1) CHECK(status != 0);
+    };
+    const auto tokens = drawn.values(), more = several.values();
+    const auto counts = on_host(cuts.count);
     for (std::size_t i = 0; i < rows; ++i) {
-      for (const TokenId token : {tokens[i], more[2 * i], more[2 * i + 1]}) {
-        CHECK(token >= -1);
-        CHECK(token < batch.vocabulary);
-        if (token == -1) CHECK(status[i] != 0);
-      }
+      check_token(tokens[i], by_draw.values()[i]);
+      check_token(more[2 * i], by_draws.values()[i]);
+      check_token(more[2 * i + 1], by_draws.values()[i]);
+      if (counts[i] == 0) CHECK(by_cut.values()[i] != 0);
+    }
+    for (auto* array : {&drawn, &several, &by_draw, &by_cut, &by_draws}) {
+      array->values();
+      CHECK(array->guards_intact());
     }
   }
 }
