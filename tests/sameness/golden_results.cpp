@@ -49,9 +49,21 @@ GoldenResults GoldenResults::read(const std::string& file) {
   return results;
 }
 
-void GoldenResults::write(const std::string& file, const std::string& comment) const {
+void GoldenResults::write(const std::string& file, const std::string& program) const {
   std::ofstream stream(file);
-  stream << comment << std::hex << std::setfill('0');
+  // REUSE-IgnoreStart
+  stream << "# SPDX-FileCopyrightText: The Tokkos authors\n"
+            "# SPDX-License-Identifier: Apache-2.0\n"
+            // REUSE-IgnoreEnd
+            "#\n"
+            "# FNV-1a hashes of the bits of results, one `output/case hash` a line; every backend, "
+            "number\n"
+            "# of threads and processor must reproduce each of them. To write this file again:\n"
+            "#   "
+         << program
+         << " \"[write-golden-hashes]\"\n"
+            "# It changes only together with an entry under \"Numerics\" in CHANGELOG.md.\n";
+  stream << std::hex << std::setfill('0');
   for (const auto& [name, hash] : m_hashes) {
     stream << name << ' ' << std::setw(16) << hash << '\n';
   }

@@ -27,7 +27,8 @@ class GoldenResults {
   /// Lines `name hash`; those that begin with # are comments.
   /// @throws std::runtime_error if the file is missing, or a line is malformed or stands twice
   static GoldenResults read(const std::string& file);
-  void write(const std::string& file, const std::string& comment) const;
+  /// Writes such a file, whose comment says that `program` wrote it.
+  void write(const std::string& file, const std::string& program) const;
 
  private:
   std::map<std::string, std::uint64_t> m_hashes;

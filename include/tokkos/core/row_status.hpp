@@ -15,7 +15,7 @@ struct RowStatus {
     ok = 0,
     nan_logit = 1,          ///< an allowed logit is NaN
     positive_infinity = 2,  ///< an allowed logit is +infinity
-    empty = 4,              ///< no token is allowed
+    empty = 4,              ///< no token is allowed, or found in logits that were changed since
     zero_residual = 8,      ///< a residual distribution vanished within rounding and was not used
     invalid_draft = 16,     ///< a draft token lies outside the vocabulary and was rejected
     broken_tree = 32,       ///< a tree index out of range, or a cycle
