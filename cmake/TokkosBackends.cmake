@@ -16,6 +16,22 @@ if(NOT _tokkos_devices)
   tokkos_kokkos_header(_tokkos_version _tokkos_devices)
 endif()
 
+# Kokkos's default execution space would be one of these.
+foreach(
+  backend
+  IN
+  ITEMS THREADS HPX SYCL OPENMPTARGET OPENACC
+)
+  if(backend IN_LIST _tokkos_devices OR (NOT _tokkos_devices AND Kokkos_ENABLE_${backend}))
+    message(
+      FATAL_ERROR
+      "Kokkos (${Kokkos_DIR}) was built with ${backend}, for which Tokkos has no kernels: expected one of SERIAL, "
+      "OPENMP, CUDA and HIP alone. Point Kokkos_ROOT to such a Kokkos, or let Tokkos build its own with "
+      "-DTOKKOS_KOKKOS_DEPENDENCY_POLICY=EMBEDDED."
+    )
+  endif()
+endforeach()
+
 set(TOKKOS_BACKENDS)
 foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
   if(backend IN_LIST _tokkos_devices OR (NOT _tokkos_devices AND Kokkos_ENABLE_${backend}))

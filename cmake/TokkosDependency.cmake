@@ -77,6 +77,9 @@ macro(tokkos_require_kokkos)
         set(CMAKE_POSITION_INDEPENDENT_CODE ON) # the C library may carry it
       endif()
       FetchContent_MakeAvailable(kokkos)
+      if(NOT TOKKOS_INSTALL)
+        set_property(DIRECTORY "${kokkos_SOURCE_DIR}" PROPERTY EXCLUDE_FROM_ALL TRUE) # its install rules too
+      endif()
       set(CMAKE_POSITION_INDEPENDENT_CODE "${_tokkos_pic}")
       unset(BUILD_TESTING)
       if(_tokkos_testing)

@@ -148,7 +148,40 @@ install(
     "${PROJECT_SOURCE_DIR}/LICENSE"
     "${PROJECT_SOURCE_DIR}/README.md"
     "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+    "${PROJECT_SOURCE_DIR}/CITATION.cff"
+    "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md"
     "${PROJECT_SOURCE_DIR}/SECURITY.md"
   DESTINATION "${documentation}"
 )
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${documentation}")
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples"
+  DESTINATION "${documentation}"
+  PATTERN "CMakeLists.txt" EXCLUDE
+  PATTERN "docs/site" EXCLUDE
+  PATTERN "draw.py" EXCLUDE
+  PATTERN "__pycache__" EXCLUDE
+)
+
+# The licences of what was embedded: parts of it are in libraries, programs and headers.
+foreach(
+  name
+  IN
+  ITEMS kokkos kokkos_kernels nlohmann_json cxxopts dlpack benchmark
+)
+  unset(source)
+  FetchContent_GetProperties(${name} SOURCE_DIR source)
+  if(source)
+    file(GLOB licences "${source}/LICENSE*" "${source}/COPYRIGHT*" "${source}/NOTICE*")
+  else()
+    file(
+      GLOB_RECURSE licences
+      "${CMAKE_BINARY_DIR}/_headers/${name}/LICENSE*"
+      "${CMAKE_BINARY_DIR}/_headers/${name}/copyright"
+    )
+  endif()
+  foreach(licence IN LISTS licences)
+    if(NOT IS_DIRECTORY "${licence}")
+      install(FILES "${licence}" DESTINATION "${documentation}/licences/${name}")
+    endif()
+  endforeach()
+endforeach()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Tokkos authors
 # SPDX-License-Identifier: Apache-2.0
 
-# tokkos_kokkos_header(version backends): version and backends (of those that Tokkos knows) of the
-# target Kokkos::kokkos, wherever it comes from, as its configuration header says; empty if it has none.
+# tokkos_kokkos_header(version backends): version and backends of the target Kokkos::kokkos, wherever
+# it comes from, as its configuration header says; empty if it has none.
 function(tokkos_kokkos_header version backends)
   set(${version} "" PARENT_SCOPE)
   set(${backends} "" PARENT_SCOPE)
@@ -16,7 +16,11 @@ function(tokkos_kokkos_header version backends)
       if(EXISTS "${folder}/KokkosCore_config.h")
         file(STRINGS "${folder}/KokkosCore_config.h" lines REGEX "^#define KOKKOS_(ENABLE|VERSION)")
         set(found)
-        foreach(backend IN ITEMS SERIAL OPENMP CUDA HIP)
+        foreach(
+          backend
+          IN
+          ITEMS SERIAL OPENMP CUDA HIP THREADS HPX SYCL OPENMPTARGET OPENACC
+        )
           if(lines MATCHES "#define KOKKOS_ENABLE_${backend}(;|$)")
             list(APPEND found ${backend})
           endif()

@@ -18,10 +18,12 @@
 
 namespace {
 
+// begin names
 using Space = Kokkos::DefaultExecutionSpace;
 using Memory = Space::memory_space;
 using Rows = Kokkos::View<tokkos::bfloat16**, Kokkos::LayoutStride, Space, Kokkos::MemoryUnmanaged>;
 constexpr int vocabulary = 40, row_stride = 64, max_rows = 16;
+// end names
 
 /// A grammar of which each token is larger than the one before.
 class Ascending : public tokkos::VocabularyMask {
@@ -245,11 +247,13 @@ std::vector<std::string> texts(const Batch& batch, std::size_t length) {
 
 }  // namespace
 
+// begin kokkos
 int main(int argc, char* argv[]) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const Kokkos::ScopeGuard kokkos(argc, argv);  // --kokkos-num-threads=8, --kokkos-device-id=1
+  const Space space;   // of the engine's stream: Kokkos::Cuda(stream), of the same device
+  Stage stage(space);  // goes before `kokkos` does
+  // end kokkos
   constexpr std::size_t length = 6;
-  const Space space;
-  Stage stage(space);
   const Model model;
 
   Batch plain;

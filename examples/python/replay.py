@@ -70,7 +70,7 @@ def refuse(processor):
         "logits.dtype": (numpy.zeros((3, VOCABULARY)), numpy.zeros(3, numpy.int32)),
         "logits.strides": (numpy.zeros((VOCABULARY, 3), numpy.float32).T, numpy.zeros(3, "i4")),
         "tokens.type": (logits, numpy.zeros(3, numpy.int64)),
-        "tokens.extent": (logits, numpy.zeros(4, numpy.int32)),
+        "tokens.shape[0]": (logits, numpy.zeros(4, numpy.int32)),
     }
     for member, (rows, tokens) in wrong.items():
         try:

@@ -35,6 +35,13 @@
 #define TOKKOS_API
 #endif
 
+/* Version of this header, major number; tokkos_version() is that of the library. */
+#define TOKKOS_VERSION_MAJOR 0
+/* Version of this header, minor number. */
+#define TOKKOS_VERSION_MINOR 1
+/* Version of this header, patch number. */
+#define TOKKOS_VERSION_PATCH 0
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -85,7 +92,8 @@ TOKKOS_API int tokkos_carries_kokkos(void);
 TOKKOS_API int tokkos_started_kokkos(void);
 /* Finalizes Kokkos if this library initialized it, else does nothing. Objects may live on, to be
  * destroyed only; no context can be made any more in this process. What was not finalized is when
- * the process ends. */
+ * the process ends. Refused (TOKKOS_ERROR_INVALID_ARGUMENT) while another function of this library
+ * runs: in a callback, or on another thread. */
 TOKKOS_API tokkos_status tokkos_finalize(void);
 
 /* ---- contexts: where the work is done ---- */
@@ -384,7 +392,7 @@ enum { TOKKOS_TIES_UNIFORM = 0, TOKKOS_TIES_LOWEST_ID = 1 };
 typedef struct tokkos_step_options {
   size_t size;
   const float*
-      uniforms; /* [uniform_count] one for each row, in [0, 1), on the host; null: Philox */
+      uniforms; /* [uniform_count] one for each row, in [0, 1), on the host; none: Philox */
   size_t uniform_count;
   int32_t ties;       /* of greedy rows with equal maxima: TOKKOS_TIES_* */
   int32_t store_mask; /* 1: masked logits are also stored, as -FLT_MAX or -infinity */
@@ -508,13 +516,23 @@ TOKKOS_API tokkos_status tokkos_sampler_sample_probabilities(
 /* The uniforms that a step draws with where none are given: one for each row, on the host. */
 TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* uniforms,
                                               size_t count);
+/* The uniform to draw a draft node with: independent of those of steps, of verification and of the
+ * node's siblings.
+ * @param request its seed, and its stream number or id
+ * @param position tokens that the request has generated, plus the node's depth, from 1 on
+ * @param node number of the node in the request's tree
+ * @param uniform written, in [0, 1) */
+TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t position,
+                                              uint32_t node, float* uniform);
+/* Checks a step as every call that takes one does, and does nothing else: a request alone, before
+ * it joins others, whose step it must not spoil. @param vocabulary V of the processor */
+TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
 
 /* ---- verification of draft trees ---- */
 
 /* Verifies draft trees: tokkos::DraftVerifier. */
 typedef struct tokkos_verifier tokkos_verifier;
-/* @param limits max_rows is the most nodes of a call, roots included; active_vocabulary concerns
- *   tokkos_verifier_verify_greedy: the rows of tokkos_verifier_verify are read whole */
+/* @param limits max_rows is the most nodes of a call, roots included */
 TOKKOS_API tokkos_status tokkos_verifier_create(const tokkos_context* context,
                                                 const tokkos_limits* limits,
                                                 tokkos_verifier** verifier);

@@ -19,11 +19,16 @@ std::string row_status_names(std::int32_t status) {
        {RowStatus::invalid_parameter, "invalid_parameter"},
        {RowStatus::invalid_probability, "invalid_probability"}}};
   std::string text;
-  for (const auto& [bit, name] : names) {
-    if ((status & bit) == 0) continue;
+  std::int32_t known = 0;
+  const auto add = [&](const char* name) {
     if (!text.empty()) text += '+';
     text += name;
+  };
+  for (const auto& [bit, name] : names) {
+    known |= bit;
+    if ((status & bit) != 0) add(name);
   }
+  if ((status & ~known) != 0) add("unknown");
   return text.empty() ? "ok" : text;
 }
 

@@ -45,6 +45,15 @@ std::int64_t checked_vocabulary(std::int64_t max_num_node, std::int64_t vocab_si
   return vocab_size;
 }
 
+/// The columns of the tokens that exist.
+template <class Space>
+Matrix<const float, Space> existing(const Matrix<const float, Space>& rows, std::int64_t active) {
+  if (rows.extent(0) == 0) return rows;
+  return Matrix<const float, Space>(
+      rows.data(),
+      Kokkos::LayoutStride(rows.extent(0), rows.stride(0), static_cast<std::size_t>(active), 1));
+}
+
 }  // namespace
 
 template <class ExecutionSpace>
@@ -175,9 +184,9 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
     return Staging<ExecutionSpace>::template room<float>(count);
   };
   const std::size_t masses = drafts.without_replacement ? nodes : 0;
-  const bool shared =
-      m_shared_sums > 0 && shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
-  const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_vocab_size));
+  const bool shared = m_shared_sums > 0 &&
+                      shares_trees(m_space, static_cast<std::int64_t>(batch), m_active_vocabulary);
+  const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_active_vocabulary));
   const std::size_t shared_room =
       Staging<ExecutionSpace>::template room<PausedWalk>(batch) + room(2 * batch * sums);
   const StagedTrees staged =
@@ -194,9 +203,9 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   const auto chunk_masses = m_staging.template add<std::int64_t>(shared ? batch * sums : 0);
 
   DraftDistributions<memory_space> given;
-  given.draft_probs = drafts.rows;
+  given.draft_probs = existing(drafts.rows, m_active_vocabulary);
   given.draft_tokens = m_staging.on_device(staged.draft_tokens);
-  given.model_probs = model_probs;
+  given.model_probs = existing(model_probs, m_active_vocabulary);
   given.uniforms = m_staging.on_device(node_uniforms);
   given.bonus_uniforms = m_staging.on_device(bonus_uniforms);
   if (!drafts.row_of_node.empty()) given.draft_row = m_staging.on_device(row_of_node);

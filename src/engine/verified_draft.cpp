@@ -8,6 +8,10 @@
 namespace tokkos {
 
 void commit(const VerifiedDraft& verified, TokenHistory& history, VocabularyMask* mask) {
+  for (std::size_t i = 0; i < verified.tokens.size(); ++i) {
+    require(verified.tokens[i] >= 0, "tokens", static_cast<std::int64_t>(i), verified.tokens[i],
+            "a token >= 0");
+  }
   std::size_t committed = 0;
   std::int32_t accepted = 0;
   try {

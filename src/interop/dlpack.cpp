@@ -47,13 +47,15 @@ void DlpackTensor::check_dtype() const {
   const bool is_float = m_dtype.code == kDLFloat && (m_dtype.bits == 32 || m_dtype.bits == 16);
   const bool is_bfloat = m_dtype.code == kDLBfloat && m_dtype.bits == 16;
   const bool is_integer = m_dtype.code == kDLInt && (m_dtype.bits == 32 || m_dtype.bits == 64);
-  if ((is_float || is_bfloat || is_integer) && m_dtype.lanes == 1) return;
+  const bool is_words = m_dtype.code == kDLUInt && m_dtype.bits == 32;  // as int32: a mask's
+  if ((is_float || is_bfloat || is_integer || is_words) && m_dtype.lanes == 1) return;
   throw Error(m_name + ".dtype", std::nullopt, name_of(m_dtype.code, m_dtype.bits, m_dtype.lanes),
-              "float32, float16, bfloat16, int32 or int64");
+              "float32, float16, bfloat16, int32, uint32 or int64");
 }
 
 void DlpackTensor::check_dtype_is(int code, std::size_t bits) const {
-  if (m_dtype.code == code && m_dtype.bits == bits) return;
+  const int own = m_dtype.code == kDLUInt ? kDLInt : m_dtype.code;
+  if (own == code && m_dtype.bits == bits) return;
   throw Error(m_name + ".dtype", std::nullopt, name_of(m_dtype.code, m_dtype.bits),
               name_of(code, bits));
 }

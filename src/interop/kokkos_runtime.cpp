@@ -12,6 +12,7 @@
 #include <omp.h>
 #endif
 
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -25,6 +26,7 @@ namespace {
 std::mutex runtime_mutex;
 bool started = false;
 bool broken = false;  // an initialization failed half way
+std::int64_t calls_in_flight = 0;
 
 /// Kokkos ends the program where it is initialized inside a parallel region.
 void check_outside_of_parallel_regions() {
@@ -49,7 +51,7 @@ void check_device(std::int32_t device) {
 
 void finalize_at_exit() {
   try {
-    finalize_kokkos();
+    finalize_kokkos(0);
   } catch (...) {  // the process ends anyway
   }
 }
@@ -92,8 +94,10 @@ void ensure_kokkos(std::int32_t device, std::int32_t num_threads) {
   if (!Kokkos::is_initialized()) {
     start(device, num_threads);
   } else if (device >= 0 && device != Kokkos::device_id()) {
+    const int has = Kokkos::device_id();
     throw Error("device", std::nullopt, to_text(device),
-                "-1 or " + std::to_string(Kokkos::device_id()) + ", which Kokkos has");
+                has < 0 ? "-1: Kokkos runs without a device"
+                        : "-1 or " + std::to_string(has) + ", which Kokkos has");
   }
 }
 
@@ -108,9 +112,23 @@ bool started_kokkos() noexcept {
   return started && Kokkos::is_initialized();
 }
 
-void finalize_kokkos() {
+CallInFlight::CallInFlight() noexcept {
   const std::lock_guard lock(runtime_mutex);
+  ++calls_in_flight;
+}
+
+CallInFlight::~CallInFlight() {
+  const std::lock_guard lock(runtime_mutex);
+  --calls_in_flight;
+}
+
+void finalize_kokkos(std::int64_t own_calls) {
+  const std::lock_guard lock(runtime_mutex);  // no call begins before this one ends
   if (!started) return;
+  if (calls_in_flight > own_calls) {
+    throw Error("tokkos_finalize", std::nullopt, "called by a callback, or beside another thread",
+                "a call while no other function of this library runs");
+  }
   check_outside_of_parallel_regions();
   started = false;
   if (Kokkos::is_initialized() && !Kokkos::is_finalized()) Kokkos::finalize();

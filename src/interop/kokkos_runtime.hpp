@@ -18,7 +18,18 @@ void check_kokkos_runs();
 /// Whether Kokkos runs because ensure_kokkos initialized it.
 bool started_kokkos() noexcept;
 
+/// A call of a C function, for as long as it lives. Calls may be nested: by way of callbacks.
+class CallInFlight {
+ public:
+  CallInFlight() noexcept;
+  ~CallInFlight();
+  CallInFlight(const CallInFlight&) = delete;
+  CallInFlight& operator=(const CallInFlight&) = delete;
+};
+
 /// Finalizes Kokkos if ensure_kokkos initialized it.
-void finalize_kokkos();
+/// @param own_calls calls in flight that do not need Kokkos: that of tokkos_finalize
+/// @throws Error if there are others
+void finalize_kokkos(std::int64_t own_calls);
 
 }  // namespace tokkos::interop

@@ -4,6 +4,7 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "interop/c_names.hpp"
 #include "interop/sized_struct.hpp"
 
 #include <algorithm>
@@ -53,16 +54,25 @@ tokkos_status set_error(tokkos_status status, std::string_view message, std::str
   return status;
 }
 
+tokkos_status set_error(const Error& error) noexcept {
+  const tokkos_status status =
+      error.field() == "Kokkos" ? TOKKOS_ERROR_KOKKOS : TOKKOS_ERROR_INVALID_ARGUMENT;
+  try {
+    return set_error(status, with_c_names(error.what()), with_c_names(error.field()), error.value(),
+                     with_c_names(error.expected()), error.index());
+  } catch (...) {  // no memory for other names
+    return set_error(status, error.what(), error.field(), error.value(), error.expected(),
+                     error.index());
+  }
+}
+
 }  // namespace
 
 tokkos_status status_of_exception() noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    const tokkos_status status =
-        error.field() == "Kokkos" ? TOKKOS_ERROR_KOKKOS : TOKKOS_ERROR_INVALID_ARGUMENT;
-    return set_error(status, error.what(), error.field(), error.value(), error.expected(),
-                     error.index());
+    return set_error(error);
   } catch (const HandleError& error) {
     return set_error(TOKKOS_ERROR_INVALID_HANDLE, error.what(), error.field(), error.value(),
                      error.expected());

@@ -4,6 +4,8 @@
 
 #include <tokkos/tokkos.h>
 
+#include "interop/kokkos_runtime.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -57,6 +59,7 @@ tokkos_status status_of_exception() noexcept;
 /// Runs the body of a C function: nothing that it throws gets out.
 template <class Body>
 tokkos_status guarded(Body&& body) noexcept {
+  const CallInFlight call;
   try {
     std::forward<Body>(body)();
     return TOKKOS_OK;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/engine/sampler.hpp>
 
+#include "engine/uniforms.hpp"
 #include "interop/array_view.hpp"
 #include "interop/context.hpp"
 #include "interop/handle.hpp"
@@ -70,5 +71,30 @@ tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* uniforms, siz
     check_count("uniforms", count, static_cast<std::size_t>(arguments.rows()));
     const auto drawn = tokkos::step_uniforms(arguments.requests(), arguments.rows());
     std::ranges::copy(drawn, uniforms);
+  });
+}
+
+tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t position, uint32_t node,
+                                   float* uniform) {
+  return guarded([&] {
+    float& result = checked_result("uniform", uniform);
+    tokkos_step step = tokkos_step_default();
+    step.requests = request;
+    step.request_count = 1;
+    StepArguments arguments;
+    arguments.assign(&step);
+    const tokkos::StepRequests requests = arguments.requests();
+    result = tokkos::philox_uniform(requests.generation_configs[0].seed, position, node,
+                                    tokkos::Purpose::draft, tokkos::stream_of(requests, 0));
+  });
+}
+
+tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary) {
+  return guarded([&] {
+    tokkos::require(vocabulary >= 1 && vocabulary <= tokkos::max_vocabulary, "vocabulary",
+                    std::nullopt, vocabulary, "a number in [1, 2147483647]");
+    StepArguments arguments;
+    arguments.assign(step);
+    tokkos::validate(arguments.requests(), arguments.rows(), vocabulary);
   });
 }

@@ -30,7 +30,7 @@ int tokkos_started_kokkos(void) {
 }
 
 tokkos_status tokkos_finalize(void) {
-  return guarded([] { finalize_kokkos(); });
+  return guarded([] { finalize_kokkos(1); });
 }
 
 tokkos_status tokkos_row_status_names(int32_t row_status, char* text, size_t capacity,

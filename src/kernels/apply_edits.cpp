@@ -7,7 +7,6 @@
 #include "kernels/instantiate.hpp"
 
 #include <cstdint>
-#include <limits>
 
 namespace tokkos {
 
@@ -17,11 +16,8 @@ void apply_edits(const ExecutionSpace& space, const Matrix<Logit, MemoryOf<Execu
                  const PenaltyEdits<MemoryOf<ExecutionSpace>>& penalties,
                  const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
   check_edited_logits(logits, row_status);
-  const std::int64_t first = check_bias_edits(biases);
-  const std::int64_t second = check_penalty_edits(penalties);
+  check_edit_lists(biases, penalties);
   check_edits_apart(logits, row_status, biases, penalties);
-  require(first + second <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt,
-          first + second, "at most 2147483647 in one launch");
   detail::launch_edits<ExecutionSpace, Logit>("tokkos::apply_edits::edit", space, logits, biases,
                                               penalties, row_status);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tokkos/core/error.hpp>
 #include <tokkos/kernels/apply_logit_bias.hpp>
 #include <tokkos/kernels/apply_penalty.hpp>
 
@@ -10,6 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 
 namespace tokkos {
 
@@ -75,6 +79,29 @@ std::int64_t check_penalty_edits(const PenaltyEdits<Space>& edits) {
     check_optional_vector("policies", edits.policies, groups);
   }
   return entries;
+}
+
+/// What `check` returns; fields that it complains about are members of `list`.
+template <class Check>
+std::int64_t check_member(const char* list, Check check) {
+  try {
+    return check();
+  } catch (const Error& error) {
+    throw Error(std::string(list) + "." + error.field(), error.index(), error.value(),
+                error.expected());
+  }
+}
+
+/// Checks both lists of one launch; returns their length together.
+template <class Space>
+std::int64_t check_edit_lists(const LogitBiasEdits<Space>& biases,
+                              const PenaltyEdits<Space>& penalties) {
+  const std::int64_t edits =
+      check_member("biases", [&] { return check_bias_edits(biases); }) +
+      check_member("penalties", [&] { return check_penalty_edits(penalties); });
+  require(edits <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt, edits,
+          "at most 2147483647 in one launch");
+  return edits;
 }
 
 }  // namespace tokkos

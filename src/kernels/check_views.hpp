@@ -16,6 +16,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tokkos {
 
@@ -46,11 +47,13 @@ void check_optional_vector(const char* name, const Vector<T, Space>& view, std::
 template <class T, class Space>
 void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t rows,
                   std::int64_t columns) {
-  const std::string field = name;
+  const auto refuse = [=](const char* what, int index, std::int64_t value, std::string expected) {
+    throw Error(std::string(name) + what, index, to_text(value), std::move(expected));
+  };
   const auto height = static_cast<std::int64_t>(view.extent(0));
   const auto width = static_cast<std::int64_t>(view.extent(1));
-  if (height != rows) throw Error(field + ".extent", 0, to_text(height), to_text(rows));
-  if (width != columns) throw Error(field + ".extent", 1, to_text(width), to_text(columns));
+  if (height != rows) refuse(".extent", 0, height, to_text(rows));
+  if (width != columns) refuse(".extent", 1, width, to_text(columns));
   constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
   const bool is_countable = width == 0 || height <= most / width;
   check_memory(name, view.data(), is_countable ? height * width : most);
@@ -58,15 +61,13 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   const auto column_stride = static_cast<std::int64_t>(view.stride(1));
   const auto row_stride = static_cast<std::int64_t>(view.stride(0));
   if (width > 1 && column_stride != 1) {
-    throw Error(field + ".stride", 1, to_text(column_stride), "1 (contiguous rows)");
+    refuse(".stride", 1, column_stride, "1 (contiguous rows)");
   }
   if (height > 1 && row_stride < width) {
-    throw Error(field + ".stride", 0, to_text(row_stride),
-                "at least the row length " + to_text(width));
+    refuse(".stride", 0, row_stride, "at least the row length " + to_text(width));
   }
   if (height > 1 && row_stride > most / height) {
-    throw Error(field + ".stride", 0, to_text(row_stride),
-                "at most " + to_text(most / height) + ", which fits memory");
+    refuse(".stride", 0, row_stride, "at most " + to_text(most / height) + ", which fits memory");
   }
 }
 

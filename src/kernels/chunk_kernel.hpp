@@ -10,6 +10,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/load_chunk.hpp"
 #include "numerics/four.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -92,8 +93,9 @@ KOKKOS_FUNCTION std::int64_t weigh_chunk(const Team& team, const ChunkSource<Log
   for (int block = team.team_rank(); block < groups_per_chunk / width; block += team.team_size()) {
     const int g = block * width;
     source.template fetch_ahead<ExecutionSpace>(4 * g, 4 * width);
-    sum += inverse.greedy ? weigh_groups<width, true>(x + g, e + g, maximum, inverse.value)
-                          : weigh_groups<width, false>(x + g, e + g, maximum, inverse.value);
+    sum = wrapping_sum(sum, inverse.greedy
+                                ? weigh_groups<width, true>(x + g, e + g, maximum, inverse.value)
+                                : weigh_groups<width, false>(x + g, e + g, maximum, inverse.value));
   }
   team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
   team.team_barrier();  // other members read the weights

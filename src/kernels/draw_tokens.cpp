@@ -7,6 +7,7 @@
 #include "kernels/instantiate.hpp"
 #include "kernels/named_range.hpp"
 #include "kernels/truncated_row.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <array>
 
@@ -59,8 +60,8 @@ struct DrawSeveral {
       load_chunk<ExecutionSpace>(team, source, e, status);
       const std::int64_t mass = weigh_kept<ExecutionSpace>(team, cut, chunk, maximum, inverse, e);
       for (int i = 0; i < draws; ++i) {
-        const std::int64_t target =
-            floor_of_share(clamped_uniform(uniforms(row, i)), cut.mass) - before;
+        const std::int64_t target = wrapping_difference(
+            floor_of_share(clamped_uniform(uniforms(row, i)), cut.mass), before);
         if (target < 0 || target >= mass) continue;
         const Crossing token = first_crossing(
             team, source.size, [&](std::int64_t j) { return to_grid(e[j]); },
@@ -68,7 +69,7 @@ struct DrawSeveral {
         write(team, row, i, static_cast<TokenId>(chunk * chunk_size + token.index));
         --left;
       }
-      before += mass;
+      before = wrapping_sum(before, mass);
       team.team_barrier();  // no member reads weights any more
     }
     if (left > 0) flag(team, row);

@@ -10,6 +10,7 @@
 #include "kernels/find_maximum.hpp"
 #include "kernels/prefix_search.hpp"
 #include "kernels/row_total.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -67,7 +68,9 @@ KOKKOS_FUNCTION std::int64_t token_in_chunk(const Team& team, const ChunkSource<
   load_chunk<ExecutionSpace>(team, source, e, status);
   weigh_chunk<ExecutionSpace>(team, source, e, e, chunk_maximum, inverse);
   std::int64_t sum = 0;
-  for (int j = team.team_rank(); j < source.size; j += team.team_size()) sum += to_grid(e[j]);
+  for (int j = team.team_rank(); j < source.size; j += team.team_size()) {
+    sum = wrapping_sum(sum, to_grid(e[j]));
+  }
   team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
   const WeightedDraw draw(place, sum);
   const Crossing token = first_crossing(

@@ -9,6 +9,7 @@
 #include "kernels/order_selection.hpp"
 #include "kernels/row_tokens.hpp"
 #include "kernels/share_buckets.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -114,17 +115,18 @@ KOKKOS_FUNCTION bool cut_share(const Team& team, const Row& row, const TokenWeig
                                const CutScratch<ExecutionSpace>& scratch, KeptTokens& kept) {
   GatheredTokens tokens(scratch.gathered);
   if (!tokens.gather(team, row, found.range)) return false;
-  const Order cut = select_order(team, tokens, found.range, found.target - found.before,
-                                 scratch.buckets, [&](float x) { return weight.mass(x); });
+  const Order cut =
+      select_order(team, tokens, found.range, wrapping_difference(found.target, found.before),
+                   scratch.buckets, [&](float x) { return weight.mass(x); });
   kept = tokens.kept(cut, weight);
-  if (found.before + kept.mass < found.largest_target) return false;
+  if (wrapping_sum(found.before, kept.mass) < found.largest_target) return false;
   if (min_p > cut) kept = tokens.kept(min_p, weight);
   if (kept.count == 0) {  // min-p ends before the first of them
     kept = row.kept(team, min_p, weight);
     return true;
   }
   kept.count += tokens.before();
-  kept.mass += found.before;
+  kept.mass = wrapping_sum(kept.mass, found.before);
   return true;
 }
 

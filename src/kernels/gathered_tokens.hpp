@@ -35,7 +35,8 @@ class GatheredTokens {
 
   /// What the tokens from the first place to `cut` sum up to.
   KOKKOS_FUNCTION KeptTokens kept(Order cut, const TokenWeight& weight) const {
-    std::int64_t count = 0, mass = 0;
+    std::int64_t count = 0;
+    std::uint64_t mass = 0;
     Order last = ~Order{0};
     // hot loop
 #pragma omp simd reduction(+ : count, mass) reduction(min : last)
@@ -43,10 +44,10 @@ class GatheredTokens {
       const Order order = m_orders[i];
       const bool is_kept = order >= cut;
       count += is_kept ? 1 : 0;
-      mass += is_kept ? weight.mass(logit_of(order)) : 0;
+      mass += is_kept ? static_cast<std::uint64_t>(weight.mass(logit_of(order))) : 0;
       last = is_kept && order < last ? order : last;
     }
-    return {count, mass, last};
+    return {count, static_cast<std::int64_t>(mass), last};
   }
 
   /// Gathers the tokens of `range`, and counts those before it. False if there is no room.

@@ -6,6 +6,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/logit_order.hpp"
 #include "kernels/prefix_search.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -35,7 +36,7 @@ struct Buckets {
 
   KOKKOS_FORCEINLINE_FUNCTION void add(int bucket, std::int64_t weight) const {
     if constexpr (runs_on_host<ExecutionSpace>) {
-      sums[bucket] += weight;
+      sums[bucket] = wrapping_sum(sums[bucket], weight);
     } else {
       Kokkos::atomic_add(&sums[bucket], weight);
     }
@@ -68,13 +69,13 @@ KOKKOS_FUNCTION Order select_order(const Team& team, const Tokens& tokens, Order
     const int count = static_cast<int>((range.first - range.last) >> shift) + 1;
     const Crossing found = buckets.reach(team, count, target);
     if (found.index < 0) return range.last;
-    const bool whole = found.before + buckets.sums[found.index] == target;
+    const bool whole = wrapping_sum(found.before, buckets.sums[found.index]) == target;
     const Order last_of_all = range.last;
     range.first -= static_cast<Order>(found.index) << shift;
     const Order size = (Order{1} << shift) - 1;
     range.last = range.first - last_of_all > size ? range.first - size : last_of_all;
     if (shift == 0 || whole) return range.last;
-    target -= found.before;
+    target = wrapping_difference(target, found.before);
   }
 }
 

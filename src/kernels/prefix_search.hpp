@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "numerics/wrapping_sum.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <cfloat>
@@ -25,15 +27,16 @@ KOKKOS_FUNCTION Crossing crossing_within(std::int64_t begin, std::int64_t end, s
   std::int64_t prefix = before;
   for (std::int64_t first = begin; first < end; first += block) {
     const int length = static_cast<int>(Kokkos::min(block, end - first));
-    std::int64_t sum = 0;
+    std::uint64_t sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (int j = 0; j < length; ++j) sum += mass(first + j);
-    if (!crosses(prefix + sum)) {
-      prefix += sum;
+    for (int j = 0; j < length; ++j) sum += static_cast<std::uint64_t>(mass(first + j));
+    const std::int64_t all = wrapping_sum(prefix, static_cast<std::int64_t>(sum));
+    if (!crosses(all)) {
+      prefix = all;
       continue;
     }
     for (int j = 0; j < length; ++j) {
-      const std::int64_t next = prefix + mass(first + j);
+      const std::int64_t next = wrapping_sum(prefix, mass(first + j));
       if (crosses(next)) return {first + j, prefix};
       prefix = next;
     }
@@ -51,10 +54,10 @@ KOKKOS_FUNCTION Crossing first_crossing(const Team& team, std::int64_t count, co
   const std::int64_t begin = Kokkos::min(share * team.team_rank(), count);
   const std::int64_t end = Kokkos::min(begin + share, count);
   std::int64_t own = 0;
-  for (std::int64_t i = begin; i < end; ++i) own += mass(i);
+  for (std::int64_t i = begin; i < end; ++i) own = wrapping_sum(own, mass(i));
   const std::int64_t prefix = team.team_scan(own);
   Crossing found;
-  if (!crosses(prefix) && crosses(prefix + own)) {
+  if (!crosses(prefix) && crosses(wrapping_sum(prefix, own))) {
     found = crossing_within(begin, end, prefix, mass, crosses);
   }
   team.team_reduce(Kokkos::Max<std::int64_t>(found.index));

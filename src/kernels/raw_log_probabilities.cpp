@@ -94,7 +94,7 @@ struct ScoreEdited {
 template <class T, class Space>
 std::int64_t check_saved(const LogitBiasEdits<Space>& biases, const PenaltyEdits<Space>& penalties,
                          const Vector<T, Space>& saved) {
-  const std::int64_t edits = check_bias_edits(biases) + check_penalty_edits(penalties);
+  const std::int64_t edits = check_edit_lists(biases, penalties);
   check_vector("saved", saved, edits);
   return edits;
 }

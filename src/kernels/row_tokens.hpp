@@ -8,6 +8,7 @@
 
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/logit_order.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -141,7 +142,7 @@ class RowTokens {
         last = is_kept && order < last ? order : last;
       }
       own.count += count;
-      own.mass += static_cast<std::int64_t>(mass - width * grid_bias);
+      own.mass = wrapping_sum(own.mass, static_cast<std::int64_t>(mass - width * grid_bias));
       own.last = last;
     });
     team.team_reduce(Kokkos::Sum<std::int64_t>(own.count));

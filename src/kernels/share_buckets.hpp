@@ -6,6 +6,7 @@
 
 #include "kernels/order_selection.hpp"
 #include "kernels/row_tokens.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -134,7 +135,8 @@ struct ShareBuckets {
     row.for_blocks(team, lightest, [&](const float* x, std::int64_t) {
       constexpr int width = Row::width;
       float shares[width];
-      total += weigh_block<width>(x, lightest, weight.maximum, weight.inverse_temperature, shares);
+      total = wrapping_sum(total, weigh_block<width>(x, lightest, weight.maximum,
+                                                     weight.inverse_temperature, shares));
       if (Row::count_from(x, lowest) > width / 4) {
         int places[width];
         std::int64_t masses[width];

@@ -8,6 +8,7 @@
 
 #include "kernels/check_views.hpp"
 #include "kernels/chunk_kernel.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -92,8 +93,8 @@ KOKKOS_FUNCTION std::int64_t weigh_kept(const Team& team, const RowCut& cut, std
   std::int64_t sum = 0;
   for (int first = team.team_rank() * width; first < chunk_size;
        first += team.team_size() * width) {
-    sum +=
-        weigh_kept_block<width>({all.logit, all.last - first}, maximum, inverse.value, e + first);
+    sum = wrapping_sum(sum, weigh_kept_block<width>({all.logit, all.last - first}, maximum,
+                                                    inverse.value, e + first));
   }
   team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
   team.team_barrier();  // other members read the weights

@@ -48,10 +48,7 @@ void check_inputs(const LmHeadInputs<Space>& inputs, std::int64_t rows, std::int
                   std::int64_t active) {
   check_matrix("hidden", inputs.hidden, rows, size);
   check_temperature(inputs.temperature, rows);
-  const std::int64_t edits =
-      check_bias_edits(inputs.biases) + check_penalty_edits(inputs.penalties);
-  require(edits <= std::numeric_limits<std::int32_t>::max(), "edits", std::nullopt, edits,
-          "at most 2147483647 in one launch");
+  check_edit_lists(inputs.biases, inputs.penalties);
   check_bitmask(inputs.bitmask, rows, active);
 }
 

@@ -116,8 +116,7 @@ struct DrawChosen {
     const auto mass = [&](std::int64_t j) { return to_grid(inverse.weight(logit(j), maximum)); };
     const Crossing token = first_crossing(
         team, count, mass, [&](std::int64_t prefix) { return draw.is_reached(before + prefix); });
-    const std::int64_t drawn =
-        token.index >= 0 ? token.index : largest_of(team, count, allowed, logit);
+    const std::int64_t drawn = token.index >= 0 ? token.index : largest_of(team, count, logit);
     return drawn < count ? first + drawn : -1;
   }
 
@@ -128,19 +127,19 @@ struct DrawChosen {
     return x == x ? x : negative_infinity;
   }
 
-  /// The first allowed one of the largest logits: where a product gave other bits than before, the
-  /// mass that was drawn may lie behind the piece. `count` if none is allowed.
-  template <class Allowed, class Logit>
-  KOKKOS_FUNCTION std::int64_t largest_of(const Team& team, int count, const Allowed& allowed,
-                                          const Logit& logit) const {
+  /// The first of the largest logits: where a product gave other bits than before, the mass that
+  /// was drawn may lie behind the piece. `count` if they are all forbidden.
+  template <class Logit>
+  KOKKOS_FUNCTION std::int64_t largest_of(const Team& team, int count, const Logit& logit) const {
     float largest = negative_infinity;
     for (int j = team.team_rank(); j < count; j += team.team_size()) {
       largest = Kokkos::max(largest, logit(j));
     }
     team.team_reduce(Kokkos::Max<float>(largest));
+    if (largest == negative_infinity) return count;
     int place = count;
     for (int j = team.team_rank(); j < place; j += team.team_size()) {
-      if (allowed(j) && logit(j) == largest) place = j;
+      if (logit(j) == largest) place = j;
     }
     team.team_reduce(Kokkos::Min<int>(place));
     return place;
@@ -169,6 +168,8 @@ struct DrawChosen {
     }
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       outputs.tokens(row) = token < 0 ? -1 : static_cast<TokenId>(place.chunk * chunk_size + token);
+      // A second product left nothing of what the first one measured.
+      if (token < 0 && place.chunk >= 0) flag_row(outputs.row_status, row, RowStatus::empty);
       if (outputs.token_logprobs.data() == nullptr) return;
       RowCut all;
       all.count = -1;

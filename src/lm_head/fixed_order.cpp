@@ -145,7 +145,19 @@ struct MultiplyChosen {
   }
 };
 
+struct NoWork {
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team&) const {}
+};
+
 }  // namespace
+
+template <class ExecutionSpace, LogitType Weight>
+void reserve_scratch(const ExecutionSpace& space, std::int64_t rows, std::int64_t size) {
+  const std::size_t scratch = tile_scratch<ExecutionSpace, Weight>(rows, size);
+  if (!runs_on_host<ExecutionSpace> || scratch == 0) return;
+  launch_teams("tokkos::lm_head::reserve_scratch", space, 1, product_team, scratch, NoWork{});
+}
 
 template <class ExecutionSpace, LogitType Weight>
 void multiply_block(const ExecutionSpace& space,
@@ -177,6 +189,7 @@ void multiply_chosen(const ExecutionSpace& space,
 }
 
 #define TOKKOS_INSTANTIATE(Space, Weight)                                                    \
+  template void reserve_scratch<Space, Weight>(const Space&, std::int64_t, std::int64_t);    \
   template void multiply_block<Space, Weight>(                                               \
       const Space&, const Matrix<const float, MemoryOf<Space>>&,                             \
       const Matrix<const Weight, MemoryOf<Space>>&, std::int64_t, std::int64_t,              \

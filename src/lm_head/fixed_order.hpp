@@ -11,6 +11,10 @@
 
 namespace tokkos {
 
+/// Has Kokkos make the room that teams of multiply_block need on a host, so that no step does.
+template <class ExecutionSpace, LogitType Weight>
+void reserve_scratch(const ExecutionSpace& space, std::int64_t rows, std::int64_t size);
+
 /// Products of LmHeadProduct::fixed_order: logits(i, v - first) of every row i of `hidden` and
 /// every token v in [first, first + count). Asynchronous.
 template <class ExecutionSpace, LogitType Weight>

@@ -4,6 +4,7 @@
 
 #include "kernels/instantiate.hpp"
 #include "lm_head/check_step.hpp"
+#include "lm_head/fixed_order.hpp"
 #include "lm_head/step.hpp"
 
 #include <algorithm>
@@ -78,6 +79,9 @@ LmHead<ExecutionSpace, Weight>::LmHead(const ExecutionSpace& space,
   m_device_bytes = workspace_bytes(max_rows, vocabulary()) +
                    static_cast<std::size_t>(room.end) * sizeof(float) +
                    static_cast<std::size_t>(places + pieces) * sizeof(std::int64_t);
+  if (m_options.product == LmHeadProduct::fixed_order) {
+    reserve_scratch<ExecutionSpace, Weight>(m_space, max_rows, hidden_size());
+  }
 }
 
 template <class ExecutionSpace, LogitType Weight>

@@ -23,6 +23,7 @@ TokenHistory::TokenHistory(std::vector<TokenId> prompt) : m_prompt(std::move(pro
       continue;
     }
     m_prompt_only.push_back({token, 1});
+    ++m_prompt_only_count;
     if (token <= max_active_vocabulary) {
       m_prompt_bits[static_cast<std::size_t>(token) >> 5] |= 1u << (token & 31);
     } else {
@@ -64,9 +65,8 @@ void TokenHistory::commit(TokenId token) {
 std::int32_t TokenHistory::take_from_prompt_only(std::int64_t position) {
   TokenCount& hole = m_prompt_only[static_cast<std::size_t>(-1 - position)];
   const std::int32_t count = hole.count;
-  hole = m_prompt_only.back();
+  hole = m_prompt_only[--m_prompt_only_count];
   m_position.find(hole.token)->second = position;
-  m_prompt_only.pop_back();
   return count;
 }
 
@@ -75,11 +75,7 @@ void TokenHistory::rollback(std::size_t count) {
     throw Error("count", std::nullopt, std::to_string(count),
                 "at most the " + std::to_string(m_generated.size()) + " generated tokens");
   }
-  // Room first: from here on nothing throws. Only a copy has less than its prompt may need.
-  const std::size_t needed = m_prompt_only.size() + std::min(count, m_counts.size());
-  if (needed > m_prompt_only.capacity()) {
-    m_prompt_only.reserve(std::max(needed, 2 * m_prompt_only.size()));
-  }
+  // Nothing is allocated, so that a commit that fails half way can be taken back.
   for (; count > 0; --count) {
     const TokenId token = m_generated.back();
     const auto place = m_position.find(token);
@@ -92,8 +88,8 @@ void TokenHistory::rollback(std::size_t count) {
     // The last token of the history whose count falls to 0 is the last that was counted.
     const std::int32_t in_prompt = m_prompt_counts.back();
     if (in_prompt > 0) {
-      m_prompt_only.push_back({token, in_prompt});
-      place->second = -static_cast<std::int64_t>(m_prompt_only.size());
+      m_prompt_only[m_prompt_only_count++] = {token, in_prompt};
+      place->second = -static_cast<std::int64_t>(m_prompt_only_count);
     } else {
       m_position.erase(place);
     }

@@ -2,21 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Draft trees that are none, and numbers of theirs that are out of range, as the host sees them.
-#include <tokkos/core/error.hpp>
-#include <tokkos/engine/draft_verifier.hpp>
-
 #include <catch2/catch_template_test_macros.hpp>
+#include <tokkos/core/error.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "backends.hpp"
-#include "bad_inputs/refusal.hpp"
-#include "engine/result_bits.hpp"
-#include "kernels/guarded.hpp"
+#include "bad_inputs/verifier_bench.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -25,77 +20,17 @@ constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
 constexpr std::int32_t smallest = std::numeric_limits<std::int32_t>::min();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// What one verification is given: a tree of three drafts, one without drafts, a chain of two.
-struct Given {
-  std::vector<DraftTree> trees{{{3, 4, 5}, {-1, -1, 0}}, {}, {{6, 7}, {-1, 0}}};
-  VerifyUniforms uniforms{std::vector<float>(8, 0.5f), {0.25f, 0.5f, 0.75f}};
-  std::vector<std::int32_t> row_of_node{9, 0, 1, 2, -8, largest, 3, -1};  // roots' are not read
-  std::vector<std::string> ids{"a", "b", "c"};
-};
-
-template <class Space>
-class VerifierBench {
- public:
-  using Memory = MemoryOf<Space>;
-  static constexpr std::size_t vocabulary = 20, nodes = 8, rows = 4;
-
-  VerifierBench() { m_expected = outcome(); }
-
-  void refuses(const Blame& blame, const std::function<void(Given&)>& plant) {
-    Given bad;
-    plant(bad);
-    const Bits before = bits();
-    const std::int64_t trees = m_verifier.statistics().trees;
-    expect_refusal(blame, [&] { verify(bad); });
-    m_space.fence("tokkos::test::refused");
-    CHECK(bits() == before);
-    CHECK(m_verifier.statistics().trees == trees);
-    CHECK(outcome() == m_expected);
-  }
-
-  std::vector<VerifiedDraft> verify(const Given& given) {
-    return m_verifier.verify(m_model.matrix(), {m_draft.matrix(), given.row_of_node}, given.trees,
-                             given.uniforms, given.ids);
-  }
-
- private:
-  static std::vector<float> uniform_rows(std::size_t count) {
-    return std::vector<float>(count * vocabulary, 1.0f / static_cast<float>(vocabulary));
-  }
-  Bits bits() {
-    Bits all;
-    append(all, m_model.values());
-    append(all, m_draft.values());
-    CHECK((m_model.guards_intact() && m_draft.guards_intact()));
-    return all;
-  }
-  std::vector<std::vector<TokenId>> outcome() {
-    std::vector<std::vector<TokenId>> tokens;
-    for (const VerifiedDraft& draft : verify(Given())) {
-      tokens.push_back(draft.tokens);
-      CHECK(draft.status == 0);
-    }
-    return tokens;
-  }
-
-  Space m_space;
-  DraftVerifier<Space> m_verifier{m_space, nodes, vocabulary};
-  Guarded<float, Memory> m_model{nodes, vocabulary, 3, uniform_rows(nodes)};
-  Guarded<float, Memory> m_draft{rows, vocabulary, 1, uniform_rows(rows)};
-  std::vector<std::vector<TokenId>> m_expected;
-};
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("uniforms of a verification lie in 0 to below 1", "[row-38]",
                         ExecutionSpaces) {
   VerifierBench<TestType> bench;
   for (const float u : {1.0f, -0x1p-149f, not_a_number, 3.0f}) {
-    bench.refuses({"uniforms.nodes", 3, to_text(u)}, [=](Given& g) { g.uniforms.nodes[3] = u; });
-    bench.refuses({"uniforms.bonus", 2, to_text(u)}, [=](Given& g) { g.uniforms.bonus[2] = u; });
+    bench.refuses({"uniforms.nodes", 3, to_text(u)},
+                  [=](GivenDrafts& g) { g.uniforms.nodes[3] = u; });
+    bench.refuses({"uniforms.bonus", 2, to_text(u)},
+                  [=](GivenDrafts& g) { g.uniforms.bonus[2] = u; });
   }
-  bench.refuses({"uniforms.nodes.size", {}, "7"}, [](Given& g) { g.uniforms.nodes.pop_back(); });
-  bench.refuses({"uniforms.bonus.size", {}, "4"}, [](Given& g) { g.uniforms.bonus.push_back(0); });
 }
 
 TEMPLATE_LIST_TEST_CASE("draft tokens of a verification lie in the vocabulary", "[row-40]",
@@ -103,9 +38,9 @@ TEMPLATE_LIST_TEST_CASE("draft tokens of a verification lie in the vocabulary", 
   VerifierBench<TestType> bench;
   for (const TokenId token : {-1, 20, 21, largest, smallest}) {
     bench.refuses({"draft_trees[0].token_ids", 1, to_text(token)},
-                  [=](Given& g) { g.trees[0].token_ids[1] = token; });
+                  [=](GivenDrafts& g) { g.trees[0].token_ids[1] = token; });
     bench.refuses({"draft_trees[2].token_ids", 0, to_text(token)},
-                  [=](Given& g) { g.trees[2].token_ids[0] = token; });
+                  [=](GivenDrafts& g) { g.trees[2].token_ids[0] = token; });
   }
 }
 
@@ -114,12 +49,13 @@ TEMPLATE_LIST_TEST_CASE("parents and rows of a verification's nodes exist", "[ro
   VerifierBench<TestType> bench;
   for (const std::int32_t node : {-2, 3, largest, smallest}) {
     bench.refuses({"draft_trees[0].parents", 2, to_text(node)},
-                  [=](Given& g) { g.trees[0].parents[2] = node; });
+                  [=](GivenDrafts& g) { g.trees[0].parents[2] = node; });
   }
   for (const std::int32_t row : {-2, 4, largest, smallest}) {
-    bench.refuses({"row_of_node", 6, to_text(row)}, [=](Given& g) { g.row_of_node[6] = row; });
+    bench.refuses({"row_of_node", 6, to_text(row)},
+                  [=](GivenDrafts& g) { g.row_of_node[6] = row; });
   }
-  bench.refuses({"row_of_node.size", {}, "7"}, [](Given& g) { g.row_of_node.pop_back(); });
+  bench.refuses({"row_of_node.size", {}, "7"}, [](GivenDrafts& g) { g.row_of_node.pop_back(); });
 }
 
 TEMPLATE_LIST_TEST_CASE("trees of a verification have no cycle", "[row-45]", ExecutionSpaces) {
@@ -127,7 +63,7 @@ TEMPLATE_LIST_TEST_CASE("trees of a verification have no cycle", "[row-45]", Exe
   using Parents = std::vector<std::int32_t>;
   for (const Parents& parents : {Parents{1, 0, -1}, Parents{2, 0, 1}, Parents{0, -1, -1}}) {
     bench.refuses({"draft_trees[0].parents", 0, to_text(parents[0])},
-                  [=](Given& g) { g.trees[0].parents = parents; });
+                  [=](GivenDrafts& g) { g.trees[0].parents = parents; });
   }
 }
 
@@ -135,9 +71,9 @@ TEMPLATE_LIST_TEST_CASE("more nodes than a verifier was made for are refused wit
                         "[row-08][row-55]", ExecutionSpaces) {
   VerifierBench<TestType> bench;
   for (const std::size_t more : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
-    const auto plant = [=](Given& g) { g.trees.insert(g.trees.end(), more, DraftTree{}); };
+    const auto plant = [=](GivenDrafts& g) { g.trees.insert(g.trees.end(), more, DraftTree{}); };
     bench.refuses({"nodes", {}, std::to_string(8 + more)}, plant);
-    Given given;
+    GivenDrafts given;
     plant(given);
     CHECK(error_of([&] { bench.verify(given); }).expected == "at most max_num_node = 8");
   }

@@ -9,12 +9,9 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <optional>
 
-// There if the program has a leak sanitizer.
-extern "C" {
-[[gnu::weak]] void __lsan_disable();
-[[gnu::weak]] void __lsan_enable();
-}
+#include "lost_by_kokkos.hpp"
 
 namespace {
 
@@ -22,13 +19,16 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr int far = 1000;
 std::atomic<std::int64_t> left = never;  // allocations before the one that fails
 std::atomic<bool> failed = false;
+std::atomic<bool> stays_out = false;  // those behind it fail, too
 // Allocations from the memory of the last View up to the one that failed.
 std::atomic<int> since_view = far;
 std::atomic<std::int64_t> live = 0;
+std::optional<tokkos::test::UnreportedLeaks> unreported;
 
 /// Notes where an allocation stands, and says whether it is to fail.
 bool is_to_fail(std::size_t alignment) {
-  if (left == never || failed) return false;
+  if (left == never || (failed && !stays_out)) return false;
+  if (failed) return true;
   // Nothing but Kokkos asks for an alignment.
   const bool of_view = alignment > alignof(std::max_align_t);
   since_view = of_view ? 0 : since_view + 1;
@@ -114,13 +114,19 @@ std::int64_t lost_by_kokkos(int place) {
 
 void fail_allocation(std::int64_t n) {
   failed = false;
+  stays_out = false;
   since_view = far;
   left = n < 0 ? never : n;
-  if (__lsan_disable != nullptr) __lsan_disable();
+  unreported.emplace();
+}
+
+void fail_allocations_from(std::int64_t n) {
+  fail_allocation(n);
+  stays_out = true;
 }
 
 FailedAllocation stop_failing() {
-  if (__lsan_enable != nullptr) __lsan_enable();
+  unreported.reset();
   left = never;
   return {failed, failed && since_view == 0, failed ? lost_by_kokkos(since_view) : 0};
 }

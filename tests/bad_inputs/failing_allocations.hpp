@@ -11,6 +11,10 @@ namespace tokkos::test {
 /// leak sanitizer's report: tests count it.
 void fail_allocation(std::int64_t n);
 
+/// The same of all allocations from the n-th on. Not for what makes or frees Views: Kokkos does not
+/// survive that.
+void fail_allocations_from(std::int64_t n);
+
 /// What became of the allocation that was to fail.
 struct FailedAllocation {
   bool happened = false;

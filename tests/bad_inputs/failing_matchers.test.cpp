@@ -15,6 +15,7 @@
 #include "bad_inputs/bad_value_count.hpp"
 #include "bad_inputs/failing_allocations.hpp"
 #include "bad_inputs/fresh_engine.hpp"
+#include "request/error_of.hpp"
 
 namespace tokkos::test {
 
@@ -80,32 +81,56 @@ TEST_CASE("a history that cannot grow stays as it was", "[row-58]") {
   CHECK(n > 3);
 }
 
-TEST_CASE("a history that cannot be rolled back stays as it was", "[row-58]") {
+TEST_CASE("taking tokens back needs no memory", "[row-58]") {
   TokenHistory given({5, 6, 7, 8});
   for (const TokenId token : {5, 9, 6, 8, 7}) given.commit(token);
+  TokenHistory history = given;  // which has no room to spare
+  fail_allocations_from(0);
+  history.rollback(5);
+  CHECK_FALSE(stop_failing().happened);
+  CHECK(history.generated().empty());
+  CHECK(history.counts().empty());
+  CHECK(history.prompt_only().size() == 4);
+  for (const TokenId token : {5, 6, 7, 8}) {
+    CHECK(history.prompt_only_index_of(token) >= 0);
+    history.commit(token);
+  }
+  CHECK(history.prompt_only().empty());
+}
+
+TEST_CASE("a commit for which memory runs out, and stays out, advances neither", "[row-58]") {
+  VerifiedDraft verified;
+  for (TokenId token = 0; token < 40; ++token) verified.tokens.push_back(token % 23);
   std::int64_t n = 0;
   for (bool failed = true; failed; ++n) {
     CAPTURE(n);
-    TokenHistory history = given;  // which has no room to spare
+    TokenHistory history({3, 4});
+    ScriptedGrammar free(1, 1000, false);
     bool threw = false;
-    fail_allocation(n);
+    fail_allocations_from(n);
     try {
-      history.rollback(5);
+      commit(verified, history, &free);
     } catch (const std::bad_alloc&) {
       threw = true;
     }
     failed = stop_failing().happened;
     CHECK(threw == failed);
-    if (!failed) continue;
-    CHECK(history.generated().size() == 5);
-    CHECK(history.counts().size() == 5);
-    CHECK(history.prompt_only().empty());
-    history.rollback(5);
-    CHECK(history.generated().empty());
-    CHECK(history.prompt_only().size() == 4);
+    CHECK(history.generated().size() == (failed ? 0 : 40));
+    CHECK(free.accepted().size() == (failed ? 0 : 40));
+    CHECK(history.prompt_only().size() == (failed ? 2 : 0));
     count_bad_value();
   }
-  CHECK(n == 2);
+  CHECK(n > 20);
+}
+
+TEST_CASE("a commit of a token that is none asks the matcher for nothing", "[row-58]") {
+  TokenHistory history({3, 4});
+  ScriptedGrammar free(1, 1000, false);
+  const VerifiedDraft verified{{0}, {5, -7}, -7, 0};
+  const Complaint said = error_of([&] { commit(verified, history, &free); });
+  CHECK(said.message == "tokens[1] is -7, expected a token >= 0");
+  CHECK(free.accepted().empty());
+  CHECK(history.generated().empty());
 }
 
 TEST_CASE("a commit whose matcher throws at its n-th call advances neither", "[row-58]") {

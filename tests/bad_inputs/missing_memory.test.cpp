@@ -112,16 +112,16 @@ TEMPLATE_LIST_TEST_CASE("arrays of edits without memory are refused", "[row-56]"
     using T = typename View::value_type;
     bench.refuses({field + ".data", {}, "null"}, view, null_vector<T, Memory>(rows), &Bench::edit);
   };
-  refuses("token_ids", bench.biases.token_ids);
-  refuses("pos2seq_id", bench.biases.pos2seq_id);
-  refuses("logit_bias", bench.biases.logit_bias);
-  refuses("seq_ids", bench.penalized.seq_ids);
-  refuses("pos2seq_id", bench.penalized.pos2seq_id);
-  refuses("token_ids", bench.penalized.token_ids);
-  refuses("token_cnt", bench.penalized.token_cnt);
-  refuses("biases", bench.penalized.biases);
-  refuses("policies", bench.penalized.policies);
-  bench.refuses({"penalties.data", {}, "null"}, bench.penalized.penalties,
+  refuses("biases.token_ids", bench.biases.token_ids);
+  refuses("biases.pos2seq_id", bench.biases.pos2seq_id);
+  refuses("biases.logit_bias", bench.biases.logit_bias);
+  refuses("penalties.seq_ids", bench.penalized.seq_ids);
+  refuses("penalties.pos2seq_id", bench.penalized.pos2seq_id);
+  refuses("penalties.token_ids", bench.penalized.token_ids);
+  refuses("penalties.token_cnt", bench.penalized.token_cnt);
+  refuses("penalties.biases", bench.penalized.biases);
+  refuses("penalties.policies", bench.penalized.policies);
+  bench.refuses({"penalties.penalties.data", {}, "null"}, bench.penalized.penalties,
                 null_matrix<const float, Memory>(rows, 3), &Bench::edit);
   bench.edit();  // all is good again
   bench.space.fence("tokkos::test::edited");

@@ -12,6 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -42,7 +43,14 @@ bool is_index(std::int32_t value, std::size_t end) {
   return value >= 0 && static_cast<std::size_t>(value) < end;
 }
 
-/// Logits of 0 between guards, and which of them and of the rows' bits may have changed.
+/// `usual` and, one time in four, any bits.
+float raw_number(std::mt19937_64& random, float usual) {
+  if (random() % 4 != 0) return usual;
+  count_bad_value();
+  return std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+}
+
+/// Logits between guards, and which of them and of the rows' bits may, and must, have changed.
 template <class Space>
 struct RawEdits {
   using Memory = MemoryOf<Space>;
@@ -51,6 +59,7 @@ struct RawEdits {
   Guarded<float, Memory> logits{rows, columns, 3, values};
   Guarded<std::int32_t, Memory> status{rows};
   std::vector<bool> may_change = std::vector<bool>(rows * columns, false);
+  std::vector<bool> must_change = may_change;  ///< named with usual numbers
   std::vector<bool> is_flagged = std::vector<bool>(rows, false);
 
   void check() {
@@ -60,6 +69,7 @@ struct RawEdits {
     CHECK((logits.guards_intact() && status.guards_intact()));
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (!may_change[i]) REQUIRE(now[i] == values[i]);
+      if (must_change[i]) REQUIRE(now[i] != values[i]);
     }
     for (std::size_t row = 0; row < rows; ++row) {
       REQUIRE(bits[row] == (is_flagged[row] ? RowStatus::invalid_edit : 0));
@@ -76,20 +86,23 @@ TEMPLATE_LIST_TEST_CASE("raw biases change what they name in range and nothing e
     RawEdits<TestType> edits;
     const std::size_t entries = random() % 12;
     std::vector<std::int32_t> row, token;
+    std::vector<float> bias;
     for (std::size_t i = 0; i < entries; ++i) {
       row.push_back(raw_index(random, rows));
       token.push_back(raw_index(random, columns));
+      bias.push_back(raw_number(random, 1.0f));
       if (!is_index(row[i], rows)) continue;
       const auto r = static_cast<std::size_t>(row[i]);
-      if (is_index(token[i], columns)) {
-        edits.may_change[r * columns + static_cast<std::size_t>(token[i])] = true;
+      if (is_index(token[i], columns) && bias[i] <= std::numeric_limits<float>::max()) {
+        const std::size_t place = r * columns + static_cast<std::size_t>(token[i]);
+        edits.may_change[place] = true;
+        if (bias[i] == 1.0f) edits.must_change[place] = true;
       } else {
         edits.is_flagged[r] = true;
       }
     }
     const Guarded<std::int32_t, MemoryOf<TestType>> r(row), t(token);
-    const std::vector<float> ones(entries, 1.0f);
-    const Guarded<float, MemoryOf<TestType>> b(ones);
+    const Guarded<float, MemoryOf<TestType>> b(bias);
     apply_logit_bias_inplace(edits.space, edits.logits.matrix(), r.vector(), t.vector(), b.vector(),
                              edits.status.vector());
     edits.check();
@@ -104,14 +117,16 @@ TEMPLATE_LIST_TEST_CASE("raw penalties change what they name in range and nothin
     const std::size_t groups = 1 + random() % 4, entries = random() % 12;
     std::vector<std::int32_t> row, position, token, count;
     std::vector<float> numbers;
-    std::vector<bool> legal;
+    std::vector<bool> legal, usual;
+    constexpr float most = std::numeric_limits<float>::max();
     for (std::size_t c = 0; c < groups; ++c) {
       row.push_back(raw_index(random, rows));
-      const bool any = random() % 4 == 0;
-      const auto bits = static_cast<std::uint32_t>(random());
-      const float repetition = any ? std::bit_cast<float>(bits) : 1.5f;
-      numbers.insert(numbers.end(), {0.5f, 0.25f, repetition});
-      legal.push_back(repetition > 0 && repetition <= std::numeric_limits<float>::max());
+      const float presence = raw_number(random, 0.5f), frequency = raw_number(random, 0.25f);
+      const float repetition = raw_number(random, 1.5f);
+      numbers.insert(numbers.end(), {presence, frequency, repetition});
+      legal.push_back(std::abs(presence) <= most && std::abs(frequency) <= most && repetition > 0 &&
+                      repetition <= most);
+      usual.push_back(presence == 0.5f && frequency == 0.25f && repetition == 1.5f);
     }
     for (std::size_t i = 0; i < entries; ++i) {
       position.push_back(raw_index(random, groups));
@@ -122,7 +137,9 @@ TEMPLATE_LIST_TEST_CASE("raw penalties change what they name in range and nothin
       if (!is_index(row[c], rows)) continue;
       const auto r = static_cast<std::size_t>(row[c]);
       if (is_index(token[i], columns) && count[i] >= 1 && legal[c]) {
-        edits.may_change[r * columns + static_cast<std::size_t>(token[i])] = true;
+        const std::size_t place = r * columns + static_cast<std::size_t>(token[i]);
+        edits.may_change[place] = true;
+        if (usual[c]) edits.must_change[place] = true;
       } else {
         edits.is_flagged[r] = true;
       }

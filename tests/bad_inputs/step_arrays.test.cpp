@@ -25,20 +25,29 @@ constexpr std::int32_t smallest = std::numeric_limits<std::int32_t>::min();
 TEMPLATE_LIST_TEST_CASE("arrays have one entry for each request, and one for each of its rows",
                         "[row-31]", ExecutionSpaces) {
   StepBench<TestType> bench;
-  bench.refuses({"sequence_states.size", {}, "2"}, [](OwnedStep& s) { s.states.pop_back(); });
-  bench.refuses({"sequence_states.size", {}, "4"},
-                [](OwnedStep& s) { s.states.push_back(s.states[0]); });
-  bench.refuses({"sequence_states.size", {}, "0"}, [](OwnedStep& s) { s.states.clear(); });
-  bench.refuses({"request_ids.size", {}, "2"}, [](OwnedStep& s) { s.ids.pop_back(); });
-  bench.refuses({"draft_trees.size", {}, "2"}, [](OwnedStep& s) { s.trees->pop_back(); });
-  bench.refuses({"draft_token_indices.size", {}, "4"},
-                [](OwnedStep& s) { s.indices->push_back({-1}); });
-  bench.refuses({"draft_token_indices[1].size", {}, "3"},
-                [](OwnedStep& s) { s.indices->at(1).pop_back(); });
-  bench.refuses({"draft_token_indices[2].size", {}, "5"},
-                [](OwnedStep& s) { s.indices->at(2).resize(5, -1); });
-  bench.refuses({"draft_trees[1].parents.size", {}, "4"},
-                [](OwnedStep& s) { s.trees->at(1).parents.push_back(0); });
+  for (const std::size_t size : {0, 2, 4}) {
+    const std::string value = std::to_string(size);
+    bench.refuses({"sequence_states.size", {}, value},
+                  [=](OwnedStep& s) { s.states.resize(size); });
+    bench.refuses({"draft_trees.size", {}, value}, [=](OwnedStep& s) { s.trees->resize(size); });
+    bench.refuses({"draft_token_indices.size", {}, value},
+                  [=](OwnedStep& s) { s.indices->resize(size); });
+  }
+  for (const std::size_t size : {1, 2, 4}) {
+    bench.refuses({"request_ids.size", {}, std::to_string(size)},
+                  [=](OwnedStep& s) { s.ids.resize(size); });
+  }
+  for (const std::size_t size : {0, 3, 5}) {
+    const std::string value = std::to_string(size);
+    bench.refuses({"draft_token_indices[1].size", {}, value},
+                  [=](OwnedStep& s) { s.indices->at(1).resize(size, -1); });
+    bench.refuses({"draft_token_indices[2].size", {}, value},
+                  [=](OwnedStep& s) { s.indices->at(2).resize(size, -1); });
+  }
+  for (const std::size_t size : {0, 2, 4}) {
+    bench.refuses({"draft_trees[1].parents.size", {}, std::to_string(size)},
+                  [=](OwnedStep& s) { s.trees->at(1).parents.resize(size, 0); });
+  }
   bench.refuses({"generation_configs.size", {}, "3"},
                 [](OwnedStep& s) { s.cum_num_token.reset(); });
 }

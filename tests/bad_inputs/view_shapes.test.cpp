@@ -213,17 +213,22 @@ TEMPLATE_LIST_TEST_CASE("Views that overlap other than in place are refused", "[
                          bench.processor().process(v.logits.matrix(), r, outputs);
                        });
   };
-  refuses_output("tokens", "the logits", [](auto& o, Views& v) {
-    auto* memory = reinterpret_cast<TokenId*>(v.logits.matrix().data());
-    o.tokens = vector_of<TokenId, Memory>(memory + 90, rows);
-  });
-  refuses_output("log_sum_exp", "the logits", [](auto& o, Views& v) {
-    o.log_sum_exp = vector_of<float, Memory>(v.logits.matrix().data() + 206, rows);
-  });
-  refuses_output("row_status", "probabilities", [](auto& o, Views& v) {
-    auto* memory = reinterpret_cast<std::int32_t*>(v.probabilities.matrix().data());
-    o.row_status = vector_of<std::int32_t, Memory>(memory, rows);
-  });
+  // The first number of the logits' padding is their 101st.
+  for (const std::ptrdiff_t place : {90, 99, 206}) {
+    const auto inside = [=](Views& v) { return v.logits.matrix().data() + place; };
+    refuses_output("tokens", "the logits", [=](auto& o, Views& v) {
+      o.tokens = vector_of<TokenId, Memory>(reinterpret_cast<TokenId*>(inside(v)), rows);
+    });
+    refuses_output("log_sum_exp", "the logits", [=](auto& o, Views& v) {
+      o.log_sum_exp = vector_of<float, Memory>(inside(v), rows);
+    });
+  }
+  for (const std::ptrdiff_t place : {0, 99, 105}) {
+    refuses_output("row_status", "probabilities", [=](auto& o, Views& v) {
+      auto* memory = reinterpret_cast<std::int32_t*>(v.probabilities.matrix().data());
+      o.row_status = vector_of<std::int32_t, Memory>(memory + place, rows);
+    });
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("sizes that nothing can be made for are refused", "[row-51]",

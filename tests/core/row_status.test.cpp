@@ -31,4 +31,7 @@ TEST_CASE("status names are joined in the order of their bits") {
   CHECK(tokkos::row_status_names(511) ==
         "nan_logit+positive_infinity+empty+zero_residual+invalid_draft+broken_tree+invalid_edit+"
         "invalid_parameter+invalid_probability");
+  CHECK(tokkos::row_status_names(1 << 20) == "unknown");
+  CHECK(tokkos::row_status_names(-1).ends_with("invalid_probability+unknown"));
+  CHECK(tokkos::row_status_names(512 + 2) == "positive_infinity+unknown");
 }

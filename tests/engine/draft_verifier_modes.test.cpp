@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // DraftVerifier with one-hot and shared draft rows, chains and greedy decoding, and what it copies.
+#include <tokkos/core/row_status.hpp>
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/kernels/verify_draft_trees.hpp>
 
@@ -69,6 +70,47 @@ TEMPLATE_LIST_TEST_CASE("a verifier takes drafts without rows as chosen", "[engi
   const Drafts by_row{{}, none.row_of_node};
   check_verified(verifier.verify(model.matrix(), by_row, batch.trees, batch.uniforms), batch,
                  expected);
+}
+
+TEMPLATE_LIST_TEST_CASE("lossless verification does not look at the padding", "[engine]",
+                        ExecutionSpaces) {
+  std::mt19937_64 random(57);
+  DraftBatch batch = random_draft_batch(40, vocabulary, false, random);
+  const auto nodes = static_cast<std::size_t>(batch.reference.nodes());
+  const LosslessOutcome expected = verify_lossless(batch.reference);
+  constexpr std::size_t width = vocabulary + 6;
+  const auto padded = [&](const std::vector<float>& rows) {
+    std::vector<float> wide(nodes * width, 0.75f);
+    for (std::size_t i = 0; i < wide.size(); i += 5) {
+      wide[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      wide[i / vocabulary * width + i % vocabulary] = rows[i];
+    }
+    return wide;
+  };
+  const std::vector<float> wide_model = padded(batch.reference.model_probs);
+  const std::vector<float> wide_drafts = padded(batch.reference.draft_probs);
+  const Rows<TestType> model(nodes, width, 1, std::span(wide_model));
+  const Rows<TestType> drafts(nodes, width, 3, std::span(wide_drafts));
+  DraftVerifier<TestType> verifier(TestType(), batch.reference.nodes(), width, vocabulary);
+  check_verified(
+      verifier.verify(model.matrix(), {drafts.matrix(), {}}, batch.trees, batch.uniforms), batch,
+      expected);
+
+  int padding = 0;
+  for (DraftTree& tree : batch.trees) {
+    for (TokenId& token : tree.token_ids) {
+      if (random() % 3 == 0) token = vocabulary + static_cast<TokenId>(random() % 6);
+    }
+  }
+  const auto verified =
+      verifier.verify(model.matrix(), {drafts.matrix(), {}}, batch.trees, batch.uniforms);
+  for (const VerifiedDraft& draft : verified) {
+    padding += (draft.status & RowStatus::invalid_draft) != 0 ? 1 : 0;
+    for (const TokenId token : draft.tokens) CHECK(token < vocabulary);
+  }
+  CHECK(padding > 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("a verifier takes rows that siblings share", "[engine]", ExecutionSpaces) {

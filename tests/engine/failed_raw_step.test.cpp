@@ -15,6 +15,7 @@
 #include "backends.hpp"
 #include "engine/random_step.hpp"
 #include "kernels/guarded.hpp"
+#include "lost_by_kokkos.hpp"
 #include "request/error_of.hpp"
 
 namespace tokkos::test {
@@ -44,6 +45,7 @@ class NoRoomForRawLogits {
 
  private:
   static inline int s_launches = 0;
+  UnreportedLeaks m_leaks;
 };
 
 }  // namespace

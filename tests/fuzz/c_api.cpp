@@ -3,6 +3,8 @@
 #include "fuzz/c_api.hpp"
 
 #include <array>
+#include <regex>
+#include <utility>
 
 #include "fuzz/harnesses.hpp"
 
@@ -30,6 +32,21 @@ bool ErrorWatch::worked(tokkos_status status) {
   m_text = text;
   m_field = parts.field;
   return false;
+}
+
+std::string in_words_of_c(std::string text) {
+  const std::pair<const char*, const char*> words[] = {
+      {R"(generation_configs(\[\d+\]))", "requests$1.config"},
+      {R"(sequence_states(\[\d+\]))", "requests$1"},
+      {R"(draft_trees(\[\d+\]))", "requests$1.draft_tree"},
+      {R"(draft_token_indices(\[\d+\]))", "requests$1.draft_nodes"},
+      {R"(\bvocab_size\b)", "vocabulary"},
+      {R"(\bmax_num_(token|node)\b)", "max_rows"},
+      {R"(\.extent\b)", ".shape"},
+      {R"(\.stride\b)", ".strides"},
+      {R"(\.token_id\b)", ".token"}};
+  for (const auto& [word, of_c] : words) text = std::regex_replace(text, std::regex(word), of_c);
+  return text;
 }
 
 void fuzz_c_api(std::span<const std::uint8_t> input) {

@@ -30,6 +30,9 @@ class ErrorWatch {
   std::string m_field;
 };
 
+/// What an error of C++ says, with the names of tokkos.h.
+std::string in_words_of_c(std::string text);
+
 /// A step through C: refused where C++ refuses it, with its text, and else with its bits.
 void fuzz_c_step(FuzzBytes& bytes);
 /// The same of a verification.

@@ -119,7 +119,7 @@ Verdict through_cpp(const Verification& given) {
     }
   } catch (const Error& error) {
     verdict = {};
-    verdict.refusal = error.what();
+    verdict.refusal = in_words_of_c(error.what());
   }
   return verdict;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fuzz/faults.hpp"
 #include "fuzz/json_writer.hpp"
 #include "fuzz/trees_input.hpp"
 
@@ -86,7 +87,9 @@ std::string draft_text(FuzzBytes& bytes, std::int64_t vocabulary, std::int64_t r
   std::vector<DraftTree> trees = make_draft_trees(bytes, static_cast<int>(vocabulary), 4);
   if (trees.empty()) trees.emplace_back();
   const DraftTree& tree = trees.front();
-  good = good && is_draft_tree(tree, static_cast<int>(vocabulary));
+  Faults faults;
+  add_faults(tree, static_cast<int>(vocabulary), "", faults);
+  good = good && faults.empty();
   std::vector<std::int64_t> nodes;
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto size = static_cast<std::int64_t>(tree.size());

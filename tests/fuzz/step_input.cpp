@@ -203,6 +203,10 @@ FuzzStep make_fuzz_step(FuzzBytes& bytes) {
     if (bytes.rarely()) fuzz.uniforms.push_back(0.5f);
   }
   fill_logits(bytes, fuzz);
+  fuzz.scores = bytes.flag();
+  fuzz.listed = static_cast<std::size_t>(bytes.one_of({0, 1, 3, 128, 20}));
+  // Where nothing is drawn, a step that is prepared needs more than one that is not.
+  fuzz.prepares = bytes.flag() && fuzz.draws;
   return fuzz;
 }
 

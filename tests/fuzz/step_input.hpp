@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/random_step.hpp"
+#include "fuzz/faults.hpp"
 #include "fuzz/fuzz_bytes.hpp"
 
 #include <cstdint>
@@ -23,11 +24,14 @@ struct FuzzStep {
   bool draws = true;
   bool truncates = false;
   bool stores_mask = false;
+  bool scores = false;     ///< log-probabilities and log-sum-exp are asked for
+  std::size_t listed = 0;  ///< how many of the most likely tokens
+  bool prepares = false;   ///< staging and kernels in two calls
 };
 
 FuzzStep make_fuzz_step(FuzzBytes& bytes);
 
-/// Whether everything that the step is given is as documented, looked at value by value.
-bool is_good(const FuzzStep& fuzz);
+/// What of the step is not as documented, looked at value by value.
+Faults faults_of(const FuzzStep& fuzz);
 
 }  // namespace tokkos::test

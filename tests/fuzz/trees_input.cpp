@@ -186,19 +186,4 @@ std::vector<DraftTree> make_draft_trees(FuzzBytes& bytes, int vocabulary, int mo
   return trees;
 }
 
-bool is_draft_tree(const DraftTree& tree, int vocabulary) {
-  const auto nodes = static_cast<std::int64_t>(tree.token_ids.size());
-  if (static_cast<std::int64_t>(tree.parents.size()) != nodes) return false;
-  for (std::int64_t start = 0; start < nodes; ++start) {
-    const std::int32_t token = tree.token_ids[static_cast<std::size_t>(start)];
-    if (token < 0 || token >= vocabulary) return false;
-    std::int64_t at = start;
-    for (std::int64_t steps = 0; at != -1; ++steps) {
-      if (at < 0 || at >= nodes || steps > nodes) return false;
-      at = tree.parents[static_cast<std::size_t>(at)];
-    }
-  }
-  return true;
-}
-
 }  // namespace tokkos::test

@@ -28,9 +28,6 @@ bool are_trees(const VerifyCase& c);
 /// Draft trees of requests, with some bad values.
 std::vector<DraftTree> make_draft_trees(FuzzBytes& bytes, int vocabulary, int most_nodes);
 
-/// Whether the tree has good tokens and parents that all lead to -1.
-bool is_draft_tree(const DraftTree& tree, int vocabulary);
-
 /// A row of probabilities: of a few kinds, some with zeros.
 void fill_row(FuzzBytes& bytes, std::span<float> row);
 

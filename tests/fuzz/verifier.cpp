@@ -2,90 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Draft trees of requests through DraftVerifier: they are refused if and only if something is bad,
-// and greedy verification follows the largest elements.
+// and accepted as plain references accept them.
 #include <tokkos/core/error.hpp>
 #include <tokkos/engine/draft_verifier.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "fuzz/harnesses.hpp"
-#include "fuzz/trees_input.hpp"
+#include "fuzz/verifier_input.hpp"
+#include "reference/verify_reference.hpp"
 
 namespace tokkos::test {
 
 namespace {
 
 using Threads = Kokkos::DefaultHostExecutionSpace;
-
-/// A step of DraftVerifier.
-struct VerifierStep {
-  int vocabulary = 1;
-  std::vector<DraftTree> trees;
-  std::vector<float> model_probs, draft_probs;
-  std::vector<std::int32_t> row_of_node;
-  VerifyUniforms uniforms;
-  bool good_trees = true;
-  bool good = true;
-  std::size_t nodes = 0;
-};
-
-constexpr std::size_t max_nodes = 18;
-
-bool is_uniform(float u) {
-  return u >= 0.0f && u < 1.0f;
-}
-
-VerifierStep make_verifier_step(FuzzBytes& bytes) {
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  VerifierStep step;
-  step.vocabulary = bytes.one_of({5, 1, 2, 33, 40});
-  step.trees = make_draft_trees(bytes, step.vocabulary, 6);
-  const auto width = static_cast<std::size_t>(step.vocabulary);
-  std::vector<bool> is_root;
-  for (const DraftTree& tree : step.trees) {
-    step.good_trees = step.good_trees && is_draft_tree(tree, step.vocabulary);
-    is_root.push_back(true);
-    is_root.resize(is_root.size() + tree.size(), false);
-    step.uniforms.bonus.push_back(bytes.mostly({0.5f, 0.0f, 0.9f}, {1.0f, -0.1f, nan}));
-    step.good = step.good && is_uniform(step.uniforms.bonus.back());
-  }
-  step.nodes = is_root.size();
-  step.good_trees = step.good_trees && step.nodes <= max_nodes;
-  step.model_probs.resize(step.nodes * width);
-  for (std::size_t i = 0; i < step.nodes; ++i) {
-    fill_row(bytes, std::span(step.model_probs).subspan(i * width, width));
-    step.uniforms.nodes.push_back(bytes.mostly({0.5f, 0.0f, 0.99f}, {1.0f, -0.1f, nan}));
-    step.good = step.good && (is_root[i] || is_uniform(step.uniforms.nodes.back()));
-  }
-  if (bytes.flag()) {
-    step.draft_probs.resize(step.nodes * width);
-    for (std::size_t i = 0; i < step.nodes; ++i) {
-      fill_row(bytes, std::span(step.draft_probs).subspan(i * width, width));
-    }
-  }
-  if (!step.draft_probs.empty() && bytes.flag()) {
-    const auto count = static_cast<std::int32_t>(step.nodes);
-    for (std::size_t i = 0; i < step.nodes; ++i) {
-      step.row_of_node.push_back(
-          bytes.mostly<std::int32_t>({static_cast<std::int32_t>(i), -1}, {-2, count}));
-      const std::int32_t row = step.row_of_node.back();
-      step.good = step.good && (is_root[i] || (row >= -1 && row < count));
-    }
-    if (bytes.rarely()) {
-      step.row_of_node.push_back(-1);
-      step.good = false;
-    }
-  }
-  if (bytes.rarely()) {
-    step.uniforms.nodes.push_back(0.5f);
-    step.good = false;
-  }
-  step.good = step.good && step.good_trees;
-  return step;
-}
 
 struct VerifierOutcome {
   bool threw = false, greedy_threw = false;
@@ -106,6 +39,7 @@ VerifierOutcome run(const VerifierStep& step) {
   if (!step.draft_probs.empty())
     drafts.rows = decltype(drafts.rows)(step.draft_probs.data(), shape);
   drafts.row_of_node = step.row_of_node;
+  drafts.without_replacement = step.without_replacement;
   VerifierOutcome outcome;
   try {
     for (const auto& tree : verifier.verify(model, drafts, step.trees, step.uniforms)) {
@@ -113,16 +47,19 @@ VerifierOutcome run(const VerifierStep& step) {
       outcome.tokens.push_back(tree.tokens);
       outcome.status.push_back(tree.status);
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
     outcome.threw = true;
+    expect(names_one_of(step.tree_faults, error) || names_one_of(step.other_faults, error),
+           "an error names what is bad, its place and its value");
   }
   try {
     for (const auto& tree : verifier.template verify_greedy<float>(model, step.trees)) {
       outcome.greedy_nodes.push_back(tree.accepted_nodes);
       outcome.greedy_tokens.push_back(tree.tokens);
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
     outcome.greedy_threw = true;
+    expect(names_one_of(step.tree_faults, error), "an error names what is bad of the trees");
   }
   return outcome;
 }
@@ -148,16 +85,80 @@ std::vector<std::int32_t> greedy_path(const VerifierStep& step, std::size_t tree
   }
 }
 
+/// The step as plain arrays for the reference, a row of draft probabilities for every node.
+VerifyCase case_of(const VerifierStep& step) {
+  VerifyCase c;
+  c.vocabulary = step.vocabulary;
+  c.model_probs = step.model_probs;
+  c.draft_probs.assign(step.model_probs.size(), 0.0f);
+  c.first_child.assign(step.nodes, -1);
+  c.next_sibling.assign(step.nodes, -1);
+  c.uniforms = step.uniforms.nodes;
+  c.bonus_uniforms = step.uniforms.bonus;
+  for (const DraftTree& tree : step.trees) {
+    const auto root = static_cast<std::int32_t>(c.draft_tokens.size());
+    c.roots.push_back(root);
+    c.draft_tokens.push_back(-1);
+    c.draft_tokens.insert(c.draft_tokens.end(), tree.token_ids.begin(), tree.token_ids.end());
+    for (std::size_t i = 0; i < tree.size(); ++i) {
+      std::int32_t* link = &c.first_child[static_cast<std::size_t>(root + 1 + tree.parents[i])];
+      while (*link != -1) link = &c.next_sibling[static_cast<std::size_t>(*link)];
+      *link = root + 1 + static_cast<std::int32_t>(i);
+    }
+  }
+  for (int node = 0; node < c.nodes(); ++node) {
+    const auto i = static_cast<std::size_t>(node);
+    if (c.draft_tokens[i] < 0) continue;
+    int row = step.draft_probs.empty() ? -1 : node;
+    if (!step.row_of_node.empty()) row = step.row_of_node[i];
+    if (row == -1) {
+      c.draft_row(node)[static_cast<std::size_t>(c.draft_tokens[i])] = 1.0f;
+    } else {
+      std::ranges::copy_n(step.draft_probs.begin() + row * step.vocabulary, step.vocabulary,
+                          c.draft_row(node).begin());
+    }
+  }
+  return c;
+}
+
+/// The nodes on the way from a tree's root to one of its nodes.
+std::vector<std::int32_t> path_to(const DraftTree& tree, std::int32_t node) {
+  std::vector<std::int32_t> path;
+  for (; node != -1; node = tree.parents[static_cast<std::size_t>(node)]) path.push_back(node);
+  std::ranges::reverse(path);
+  return path;
+}
+
+void check_lossless(const VerifierStep& step, const VerifierOutcome& outcome) {
+  const VerifyCase c = case_of(step);
+  const LosslessOutcome expected = verify_lossless(c);
+  for (std::size_t i = 0; i < step.trees.size(); ++i) {
+    const DraftTree& tree = step.trees[i];
+    const auto path = path_to(tree, expected.last_accepted[i] - c.roots[i] - 1);
+    std::vector<TokenId> tokens;
+    for (const std::int32_t node : path) {
+      tokens.push_back(tree.token_ids[static_cast<std::size_t>(node)]);
+    }
+    tokens.push_back(expected.bonus_tokens[i]);
+    expect(outcome.nodes[i] == path, "the nodes that the reference accepts are accepted");
+    expect(outcome.tokens[i] == tokens, "the tokens are the reference's");
+    expect(outcome.status[i] == expected.status[i], "the status is the reference's");
+  }
+}
+
 }  // namespace
 
 void fuzz_verifier(std::span<const std::uint8_t> input) {
   FuzzBytes bytes(input);
   const VerifierStep step = make_verifier_step(bytes);
   const VerifierOutcome serial = run<Kokkos::Serial>(step);
-  expect(serial.threw == !step.good, "the verifier refuses what is bad, and nothing else");
-  expect(serial.greedy_threw == !step.good_trees, "greedy verification refuses bad trees alone");
+  const bool good_trees = step.tree_faults.empty();
+  const bool good = good_trees && step.other_faults.empty();
+  expect(serial.threw != good, "the verifier refuses what is bad, and nothing else");
+  expect(serial.greedy_threw != good_trees, "greedy verification refuses bad trees alone");
+  if (good && !step.without_replacement) check_lossless(step, serial);
   std::size_t root = 0;
-  for (std::size_t i = 0; i < step.trees.size() && !serial.greedy_threw; ++i) {
+  for (std::size_t i = 0; i < step.trees.size() && good_trees; ++i) {
     expect(serial.greedy_nodes[i] == greedy_path(step, i, root),
            "greedy verification follows the largest elements");
     root += step.trees[i].size() + 1;

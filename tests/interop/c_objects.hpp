@@ -72,6 +72,12 @@ inline tokkos_limits limits_of(std::int64_t rows, std::int64_t vocabulary,
   return limits;
 }
 
+inline SamplerOfC sampler_on(const Context& context, const tokkos_limits& limits) {
+  SamplerOfC sampler;
+  check_ok(tokkos_sampler_create(context.get(), &limits, sampler.put()));
+  return sampler;
+}
+
 inline Processor processor_on(const Context& context, const tokkos_limits& limits) {
   Processor processor;
   check_ok(tokkos_processor_create(context.get(), &limits, processor.put()));

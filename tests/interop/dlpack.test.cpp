@@ -5,6 +5,7 @@
 // an error names.
 #include <tokkos/tokkos.h>
 #include <tokkos/interop/dlpack.hpp>
+#include <tokkos/kernels/apply_bitmask.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -130,6 +131,7 @@ TEST_CASE("all types that Tokkos has are told apart", "[interop]") {
   CHECK(type_of({kDLBfloat, 16, 1}) == TOKKOS_BFLOAT16);
   CHECK(type_of({kDLInt, 32, 1}) == TOKKOS_INT32);
   CHECK(type_of({kDLInt, 64, 1}) == TOKKOS_INT64);
+  CHECK(type_of({kDLUInt, 32, 1}) == TOKKOS_INT32);
   made.tensor.dtype = {kDLBfloat, 16, 1};
   const Kokkos::Serial space;
   CHECK(DlpackTensor("x", made.tensor).matrix<bfloat16>(space).data() ==
@@ -137,6 +139,35 @@ TEST_CASE("all types that Tokkos has are told apart", "[interop]") {
   CHECK(error_of([&] {
           static_cast<void>(DlpackTensor("x", made.tensor).matrix<float16>(space));
         }).message == "x.dtype is bfloat16, expected float16");
+}
+
+TEST_CASE("a mask's words are imported, signed or not, and mask logits", "[interop]") {
+  std::array<std::uint32_t, 2> words{1u << 31 | 1u << 2, 1u << 1};
+  std::array<std::int64_t, 2> shape{1, 2};
+  DLTensor mask{};
+  mask.data = words.data();
+  mask.device = {kDLCPU, 0};
+  mask.ndim = 2;
+  mask.shape = shape.data();
+  for (const std::uint8_t code : {kDLInt, kDLUInt}) {
+    mask.dtype = {code, 32, 1};
+    const Kokkos::Serial space;
+    std::vector<float> logits(40, 1.0f);
+    std::int32_t row = 0;
+    const auto rows = vector_of<const std::int32_t, Kokkos::HostSpace>(&row, 1);
+    const Matrix<float, Kokkos::HostSpace> matrix(logits.data(),
+                                                  Kokkos::LayoutStride(1, 40, 40, 1));
+    apply_bitmask_inplace(space, matrix, rows,
+                          DlpackTensor("mask", mask).matrix<const std::int32_t>(space));
+    for (std::size_t v = 0; v < logits.size(); ++v) {
+      const bool is_allowed = v == 2 || v == 31 || v == 33;
+      CHECK(logits[v] == (is_allowed ? 1.0f : -std::numeric_limits<float>::max()));
+    }
+  }
+  mask.dtype = {kDLUInt, 32, 1};
+  CHECK(error_of([&] {
+          static_cast<void>(DlpackTensor("x", mask).matrix<const float>(Kokkos::Serial()));
+        }).message == "x.dtype is uint32, expected float32");
 }
 
 TEST_CASE("a tensor that cannot be taken is refused by its member", "[interop]") {
@@ -149,7 +180,7 @@ TEST_CASE("a tensor that cannot be taken is refused by its member", "[interop]")
   CHECK(refused([](HandMade& m) { m.tensor.ndim = 0; }) == "logits.ndim");
   CHECK(refused([](HandMade& m) { m.tensor.ndim = -1; }) == "logits.ndim");
   CHECK(refused([](HandMade& m) { m.tensor.dtype = {kDLFloat, 64, 1}; }) == "logits.dtype");
-  CHECK(refused([](HandMade& m) { m.tensor.dtype = {kDLUInt, 32, 1}; }) == "logits.dtype");
+  CHECK(refused([](HandMade& m) { m.tensor.dtype = {kDLUInt, 64, 1}; }) == "logits.dtype");
   CHECK(refused([](HandMade& m) { m.tensor.dtype.lanes = 4; }) == "logits.dtype");
   CHECK(refused([](HandMade& m) { m.tensor.dtype.code = 99; }) == "logits.dtype");
   CHECK(refused([](HandMade& m) { m.tensor.shape = nullptr; }) == "logits.shape");

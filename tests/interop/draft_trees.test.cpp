@@ -183,7 +183,7 @@ TEST_CASE("trees of C that are none are refused by name", "[interop]") {
   check_ok(verify());
   const std::vector<std::int32_t> twice{0, 1, 1};
   step.tree(0).trial_order = twice.data();
-  CHECK(refused().field == "draft_trees[0].trial_order");
+  CHECK(refused().field == "requests[0].draft_tree.trial_order");
   CHECK(refused().index == 2);
 
   tokkos_tree_links given = links.of_c();
@@ -213,7 +213,7 @@ TEST_CASE("trees of C that are none are refused by name", "[interop]") {
   links.draft_tokens[2] = (std::int64_t{1} << 32) + 4;  // 4, if cut to 32 bits
   CHECK(refused().field == name + "draft_tokens");
   links.draft_tokens[2] = vocabulary;
-  CHECK(refused().field == "draft_trees[0].token_ids");
+  CHECK(refused().field == "requests[0].draft_tree.token_ids");
   links.draft_tokens[2] = vocabulary - 1;
   check_ok(verify());
 }

@@ -103,8 +103,7 @@ TEST_CASE("bad values of a config are refused by field, value and range", "[inte
   OneRow row;
   row.config.temperature = -1.0f;
   CHECK(row.complaint().message ==
-        "generation_configs[0].temperature is -1, expected a finite "
-        "number >= 0");
+        "requests[0].config.temperature is -1, expected a finite number >= 0");
   row.config.temperature = 1.0f;
   row.config.penalty_policy = 4;
   CHECK(row.complaint().value == "4");
@@ -127,6 +126,45 @@ TEST_CASE("bad values of a config are refused by field, value and range", "[inte
   CHECK(row.complaint().field == "requests[0].config.bad_words[0].tokens");
 }
 
+TEST_CASE("errors of what C++ calls otherwise say the names of tokkos.h", "[interop]") {
+  OneRow row;
+  const std::int32_t prompt[] = {3, vocabulary};
+  History history;
+  check_ok(tokkos_history_create(prompt, 2, history.put()));
+  row.request.history = history.get();
+  CHECK(row.complaint().message ==
+        "requests[0].history.prompt[1] is 100, expected a token in [0, 100)");
+  row.request.history = nullptr;
+
+  const std::int32_t node = 5;
+  row.request.draft_nodes = &node;
+  CHECK(row.complaint().message ==
+        "requests[0].draft_nodes[0] is 5, expected a draft node in [-1, 0)");
+  row.request.draft_nodes = nullptr;
+
+  row.options.uniform_count = 0;
+  CHECK(row.complaint().message ==
+        "requests[0].history is null, expected a history (Philox's position is its length), or "
+        "uniforms");
+  History empty;
+  check_ok(tokkos_history_create(nullptr, 0, empty.put()));
+  row.request.history = empty.get();
+  CHECK(row.complaint().message ==
+        "requests.id.size is 0, expected one id for each request (Philox streams are named by "
+        "them), or requests[0].config.stream");
+  row.options.uniform_count = 1;
+
+  row.logits.shape[1] = 99;
+  CHECK(row.complaint().message == "logits.shape[1] is 99, expected vocabulary = 100");
+  row.logits.shape[1] = vocabulary;
+
+  const Context context = context_on<Kokkos::Serial>();
+  Processor processor;
+  const tokkos_limits limits = limits_of(-3, vocabulary);
+  CHECK(complaint_of(tokkos_processor_create(context.get(), &limits, processor.put())).field ==
+        "max_rows");
+}
+
 TEST_CASE("bad arrays are refused by member", "[interop]") {
   OneRow row;
   const tokkos_array good = row.logits;
@@ -142,9 +180,9 @@ TEST_CASE("bad arrays are refused by member", "[interop]") {
   CHECK(field_of([](tokkos_array& a) { a.flags = TOKKOS_ARRAY_READ_ONLY; }) == "logits.flags");
   CHECK(field_of([](tokkos_array& a) { a.shape[0] = -1; }) == "logits.shape");
   CHECK(field_of([](tokkos_array& a) { a.strides[0] = -4; }) == "logits.strides");
-  CHECK(field_of([](tokkos_array& a) { a.shape[1] = 99; }) == "logits.extent");
+  CHECK(field_of([](tokkos_array& a) { a.shape[1] = 99; }) == "logits.shape");
   CHECK(field_of([](tokkos_array& a) { a.shape[0] = 2; }) == "step.rows");
-  CHECK(field_of([](tokkos_array& a) { a.strides[1] = 2; }) == "logits.stride");
+  CHECK(field_of([](tokkos_array& a) { a.strides[1] = 2; }) == "logits.strides");
   CHECK(field_of([](tokkos_array& a) { a.data = nullptr; }) == "logits.data");
   CHECK(field_of([](tokkos_array& a) { a.data = static_cast<char*>(a.data) + 1; }) ==
         "logits.data");
@@ -159,7 +197,7 @@ TEST_CASE("bad arrays are refused by member", "[interop]") {
   const Complaint type = row.complaint();
   CHECK(type.message == "tokens.type is float32, expected int32");
   row.tokens = tokkos_vector(row.drawn.data(), TOKKOS_INT32, 2);
-  CHECK(row.complaint().field == "tokens.extent");
+  CHECK(row.complaint().field == "tokens.shape");
 }
 
 TEST_CASE("uniforms, ties and what the mask stores are checked", "[interop]") {

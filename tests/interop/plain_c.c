@@ -22,10 +22,11 @@ static void check(int holds, const char* promise) {
 typedef struct Grammar {
   int accepted;
   int destroyed;
+  tokkos_status finalized; /* what tokkos_finalize says while a step runs */
 } Grammar;
 
 static int32_t fill(void* user, int32_t* words, size_t word_count) {
-  (void)user;
+  ((Grammar*)user)->finalized = tokkos_finalize();
   if (word_count != 2) return 1;
   words[0] = 1 << 11;
   return 0;
@@ -83,7 +84,7 @@ static tokkos_status masked_row(tokkos_processor* processor, tokkos_mask* mask, 
 }
 
 static void step_with_a_mask(void) {
-  Grammar grammar = {0, 0};
+  Grammar grammar = {0, 0, TOKKOS_OK};
   tokkos_mask_callbacks callbacks = tokkos_mask_callbacks_default();
   tokkos_mask* mask = NULL;
   tokkos_context* context = make_context();
@@ -98,6 +99,7 @@ static void step_with_a_mask(void) {
   check(tokkos_mask_create(&callbacks, &mask) == TOKKOS_OK, "a mask is made");
   check(masked_row(processor, mask, &token) == TOKKOS_OK, "a row is processed");
   check(token == 11, "the mask decides");
+  check(grammar.finalized == TOKKOS_ERROR_INVALID_ARGUMENT, "Kokkos stays while a step runs");
   check(tokkos_mask_accept(mask, 11) == TOKKOS_OK && grammar.accepted == 1, "it is accepted");
   check(tokkos_mask_destroy(mask) == TOKKOS_OK && grammar.destroyed == 1, "destroyed once");
   check(tokkos_mask_destroy(mask) == TOKKOS_ERROR_INVALID_HANDLE, "and not twice");

@@ -81,8 +81,7 @@ TEMPLATE_LIST_TEST_CASE("the seed's two calls and a draw have the bits of C++", 
   const Context context = context_on<Space>();
   const tokkos_limits limits = limits_of(64, vocabulary, 4400);
   const Processor processor = processor_on(context, limits);
-  SamplerOfC sampler;
-  check_ok(tokkos_sampler_create(context.get(), &limits, sampler.put()));
+  const SamplerOfC sampler = sampler_on(context, limits);
   tokkos_array logits = array_of(results.logits.matrix());
   const tokkos_array status = array_of(results.status.vector());
   const tokkos_array tokens = array_of(results.tokens.vector());

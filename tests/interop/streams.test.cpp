@@ -58,13 +58,44 @@ TEST_CASE("requests with stream numbers draw as in C++, and need no ids", "[inte
   check_trees();
   step.request(2).id = nullptr;
   std::vector<float> unwritten(6);
-  CHECK(complaint_of(tokkos_step_uniforms(step.get(), unwritten.data(), 6)).names("request_ids"));
+  CHECK(complaint_of(tokkos_step_uniforms(step.get(), unwritten.data(), 6)).names("requests.id"));
   CHECK(unwritten == std::vector<float>(6));
   step.config(2).has_stream = 1;
   step.config(2).stream = 4000000000u;
   const std::vector<float> unnamed = of_rows(step);
   CHECK(unnamed[4] == expected[2]);
   CHECK(unnamed[5] == expected[3]);
+}
+
+TEST_CASE("drafts are drawn with uniforms of their own", "[interop]") {
+  const OwnedStep owned = three_requests();
+  StepOfC step(owned);
+  float uniform = -1.0f;
+  check_ok(tokkos_draft_uniform(&step.request(1), 7, 3, &uniform));
+  CHECK(uniform == philox_uniform(5, 7, 3, Purpose::draft, 4000000000u));
+  check_ok(tokkos_draft_uniform(&step.request(2), 1, 0, &uniform));
+  CHECK(uniform == philox_uniform(5, 1, 0, Purpose::draft, request_stream(owned.ids[2])));
+  uniform = -1.0f;
+  step.request(2).id = nullptr;
+  CHECK(complaint_of(tokkos_draft_uniform(&step.request(2), 1, 0, &uniform)).names("requests.id"));
+  CHECK(uniform == -1.0f);
+  CHECK(complaint_of(tokkos_draft_uniform(nullptr, 1, 0, &uniform)).names("request"));
+  CHECK(complaint_of(tokkos_draft_uniform(&step.request(1), 1, 0, nullptr)).names("uniform"));
+}
+
+TEST_CASE("a step is validated alone", "[interop]") {
+  const OwnedStep owned = three_requests();
+  StepOfC step(owned);
+  check_ok(tokkos_step_validate(step.get(), 1000));
+  for (const std::int64_t vocabulary : {std::int64_t{0}, std::int64_t{-5}, std::int64_t{1} << 31}) {
+    const Complaint complaint = complaint_of(tokkos_step_validate(step.get(), vocabulary));
+    CHECK(complaint.field == "vocabulary");
+    CHECK(complaint.value == std::to_string(vocabulary));
+  }
+  step.config(1).top_p = 1.5f;
+  const Complaint complaint = complaint_of(tokkos_step_validate(step.get(), 1000));
+  CHECK(complaint.field == "requests[1].config.top_p");
+  CHECK(complaint.value == "1.5");
 }
 
 TEST_CASE("a request with neither id nor stream number is refused beside others", "[interop]") {

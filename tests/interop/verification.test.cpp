@@ -237,7 +237,7 @@ TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {
   CHECK(refused(&model).field == "options.without_replacement");
   options.without_replacement = 0;
   step.request(0).id = nullptr;
-  CHECK(refused(&model).names("request_ids"));
+  CHECK(refused(&model).names("requests.id"));
   tokkos_verified_draft draft = tokkos_verified_draft_default();
   CHECK(complaint_of(tokkos_verified_get(verified.get(), 0, &draft)).field == "request");
 }

@@ -53,7 +53,7 @@ TEMPLATE_LIST_TEST_CASE("the first penalties may have biases, the others then ha
     CHECK(apply(biases) == expected);
   }
   const Complaint complaint = error_of([&] { apply(std::vector<float>(entries + 1)); });
-  CHECK(complaint.field == "biases.extent");
+  CHECK(complaint.field == "penalties.biases.extent");
 }
 
 TEMPLATE_LIST_TEST_CASE("a bias of plus infinity leaves its edit out and flags its row",

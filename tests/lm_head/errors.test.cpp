@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,32 +33,64 @@ tokkos::Vector<T, Memory> without_memory(const tokkos::Vector<T, Memory>& view) 
   return tokkos::vector_of<T, Memory>(nullptr, view.extent(0));
 }
 
+/// The length of a View without its last element, as text.
+template <class View>
+std::string one_less(const View& view) {
+  return std::to_string(view.extent(0) - 1);
+}
+
+/// What an Error has to say, to the letter.
+struct Blame {
+  std::string field;
+  std::optional<std::int64_t> index;
+  std::string value;
+};
+
+template <class Call>
+void check_refused(const Blame& blame, Call call) {
+  const Complaint complaint = error_of(call);
+  CAPTURE(blame.field, complaint.message);
+  CHECK(complaint.field == blame.field);
+  CHECK(complaint.index == blame.index);
+  CHECK(complaint.value == blame.value);
+  CHECK(!complaint.expected.empty());
+}
+
 }  // namespace
 
 TEST_CASE("an LM head refuses weights and options that are out of range", "[lm_head]") {
   using Space = Kokkos::DefaultHostExecutionSpace;
   using Memory = Space::memory_space;
   using Weights = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
-  const auto field_of = [](const Weights& weight, std::int64_t rows, const LmHeadOptions& options) {
-    return error_of([&] { tokkos::LmHead<Space, float>(Space(), weight, rows, options); }).field;
+  const auto refuses = [](const Blame& blame, const Weights& weight, std::int64_t rows,
+                          const LmHeadOptions& options) {
+    check_refused(blame, [&] { tokkos::LmHead<Space, float>(Space(), weight, rows, options); });
   };
   const Weights weight("weight", 100, 8);
-  CHECK(field_of(Weights("weight", 0, 8), 1, {}) == "vocab_size");
-  CHECK(field_of(Weights("weight", 100, 0), 1, {}) == "weight.extent");
-  CHECK(field_of(Weights(nullptr, 100, 8), 1, {}) == "weight.data");
-  CHECK(field_of(Weights("weight", 1 << 19, 1), 1, {}) == "active_vocabulary");
-  CHECK(field_of(weight, -1, {}) == "max_rows");
-  CHECK(field_of(weight, 1, {.block_tokens = 100}) == "block_tokens");
-  CHECK(field_of(weight, 1, {.block_tokens = -4096}) == "block_tokens");
-  CHECK(field_of(weight, 1, {.active_vocabulary = 101}) == "active_vocabulary");
-  CHECK(field_of(weight, 1, {.active_vocabulary = -1}) == "active_vocabulary");
+  refuses({"vocab_size", {}, "0"}, Weights("weight", 0, 8), 1, {});
+  refuses({"weight.extent", 1, "0"}, Weights("weight", 100, 0), 1, {});
+  refuses({"weight.data", {}, "null"}, Weights(nullptr, 100, 8), 1, {});
+  refuses({"active_vocabulary", {}, "524288"}, Weights("weight", 1 << 19, 1), 1, {});
+  for (const std::int64_t rows : {std::int64_t{-1}, std::int64_t{-100}, std::int64_t{1} << 31}) {
+    refuses({"max_rows", {}, std::to_string(rows)}, weight, rows, {});
+  }
+  for (const std::int64_t block : {1, 100, 4095, -4096}) {
+    refuses({"block_tokens", {}, std::to_string(block)}, weight, 1, {.block_tokens = block});
+  }
+  for (const std::int64_t active : {-1, 101, 1 << 20}) {
+    refuses({"active_vocabulary", {}, std::to_string(active)}, weight, 1,
+            {.active_vocabulary = active});
+  }
   for (const float scale : {0.0f, -1.0f, infinity, std::nanf("")}) {
-    CHECK(field_of(weight, 1, {.scale = scale}) == "scale");
+    refuses({"scale", {}, tokkos::to_text(scale)}, weight, 1, {.scale = scale});
   }
   for (const float cap : {-1.0f, infinity, std::nanf("")}) {
-    CHECK(field_of(weight, 1, {.soft_cap = cap}) == "soft_cap");
+    refuses({"soft_cap", {}, tokkos::to_text(cap)}, weight, 1, {.soft_cap = cap});
   }
-  CHECK(field_of(weight, 1, {.product = static_cast<tokkos::LmHeadProduct>(7)}) == "product");
+  for (const int product : {-1, 2, 7}) {
+    refuses({"product", {}, std::to_string(product)}, weight, 1,
+            {.product = static_cast<tokkos::LmHeadProduct>(product)});
+  }
   CHECK(tokkos::LmHead<Space, float>(Space(), Weights("weight", 1 << 19, 1), 1,
                                      {.active_vocabulary = 1000})
             .active_vocabulary() == 1000);
@@ -74,61 +107,70 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
   const DeviceHead<OnSpace> device(head);
   const HeadResults before = device.results();
   const auto made = device.head();
+  const auto biases = device.inputs().biases;
+  const auto penalties = device.inputs().penalties;
 
-  const std::vector<std::pair<std::string, Change>> changes = {
-      {"hidden.extent",
+  const std::vector<std::pair<Blame, Change>> changes = {
+      {{"hidden.extent", 1, "7"},
        [](Inputs& in, Outputs&) {
          in.hidden = Kokkos::subview(in.hidden, Kokkos::ALL, std::pair<int, int>(0, 7));
        }},
-      {"temperature.extent",
+      {{"temperature.extent", 0, "2"},
        [](Inputs& in, Outputs&) { in.temperature = shortened(in.temperature); }},
-      {"temperature.extent", [](Inputs& in, Outputs&) { in.temperature = {}; }},
-      {"pos2seq_id.extent",
+      {{"temperature.extent", 0, "0"}, [](Inputs& in, Outputs&) { in.temperature = {}; }},
+      {{"temperature.data", {}, "null"},
+       [](Inputs& in, Outputs&) { in.temperature = without_memory(in.temperature); }},
+      {{"biases.pos2seq_id.extent", 0, one_less(biases.pos2seq_id)},
        [](Inputs& in, Outputs&) { in.biases.pos2seq_id = shortened(in.biases.pos2seq_id); }},
-      {"logit_bias.extent",
+      {{"biases.logit_bias.extent", 0, one_less(biases.logit_bias)},
        [](Inputs& in, Outputs&) { in.biases.logit_bias = shortened(in.biases.logit_bias); }},
-      {"token_cnt.extent",
+      {{"biases.token_ids.data", {}, "null"},
+       [](Inputs& in, Outputs&) { in.biases.token_ids = without_memory(in.biases.token_ids); }},
+      {{"penalties.token_cnt.extent", 0, one_less(penalties.token_cnt)},
        [](Inputs& in, Outputs&) { in.penalties.token_cnt = shortened(in.penalties.token_cnt); }},
-      {"policies.extent",
+      {{"penalties.token_ids.data", {}, "null"},
+       [](Inputs& in, Outputs&) {
+         in.penalties.token_ids = without_memory(in.penalties.token_ids);
+       }},
+      {{"penalties.policies.extent", 0, one_less(penalties.policies)},
        [](Inputs& in, Outputs&) { in.penalties.policies = shortened(in.penalties.policies); }},
-      {"bitmask.extent",
+      {{"penalties.seq_ids.data", {}, "null"},
+       [](Inputs& in, Outputs&) { in.penalties.seq_ids = without_memory(in.penalties.seq_ids); }},
+      {{"bitmask.extent", 1, "100"},
        [](Inputs& in, Outputs&) {
          in.bitmask.words =
              Kokkos::subview(in.bitmask.words, Kokkos::ALL, std::pair<int, int>(0, 100));
        }},
-      {"bitmask.row_index.extent",
+      {{"bitmask.extent", 1, "0"}, [](Inputs& in, Outputs&) { in.bitmask.words = {}; }},
+      {{"bitmask.row_index.extent", 0, "2"},
        [](Inputs& in, Outputs&) { in.bitmask.row_index = shortened(in.bitmask.row_index); }},
-      {"token_ids.data",
-       [](Inputs& in, Outputs&) { in.biases.token_ids = without_memory(in.biases.token_ids); }},
-      {"seq_ids.data",
-       [](Inputs& in, Outputs&) { in.penalties.seq_ids = without_memory(in.penalties.seq_ids); }},
-      {"bitmask.extent", [](Inputs& in, Outputs&) { in.bitmask.words = {}; }},
-      {"temperature.data",
-       [](Inputs& in, Outputs&) { in.temperature = without_memory(in.temperature); }},
-      {"uniforms", [](Inputs&, Outputs& out) { out.uniforms = {}; }},
-      {"tokens", [](Inputs&, Outputs& out) { out.tokens = {}; }},
-      {"tokens", [](Inputs&, Outputs& out) { out.tokens = {}, out.uniforms = {}; }},
-      {"uniforms.extent", [](Inputs&, Outputs& out) { out.uniforms = shortened(out.uniforms); }},
-      {"tokens.extent", [](Inputs&, Outputs& out) { out.tokens = shortened(out.tokens); }},
-      {"token_logprobs.extent",
+      {{"uniforms", {}, "left out"}, [](Inputs&, Outputs& out) { out.uniforms = {}; }},
+      {{"tokens", {}, "left out"}, [](Inputs&, Outputs& out) { out.tokens = {}; }},
+      {{"tokens", {}, "left out"},
+       [](Inputs&, Outputs& out) { out.tokens = {}, out.uniforms = {}; }},
+      {{"uniforms.extent", 0, "2"},
+       [](Inputs&, Outputs& out) { out.uniforms = shortened(out.uniforms); }},
+      {{"tokens.extent", 0, "2"},
+       [](Inputs&, Outputs& out) { out.tokens = shortened(out.tokens); }},
+      {{"token_logprobs.extent", 0, "2"},
        [](Inputs&, Outputs& out) { out.token_logprobs = shortened(out.token_logprobs); }},
-      {"log_sum_exp.extent",
+      {{"log_sum_exp.extent", 0, "2"},
        [](Inputs&, Outputs& out) { out.log_sum_exp = shortened(out.log_sum_exp); }},
-      {"row_status.extent",
+      {{"row_status.extent", 0, "2"},
        [](Inputs&, Outputs& out) { out.row_status = shortened(out.row_status); }},
-      {"given_logprobs.extent", [](Inputs&, Outputs& out) { out.given_logprobs = {}; }},
-      {"given_tokens.extent", [](Inputs&, Outputs& out) { out.given_tokens = {}; }},
-      {"top_logprobs.extent", [](Inputs&, Outputs& out) { out.top_logprobs = {}; }},
-      {"token_logprobs", [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
-      {"tokens", [](Inputs&, Outputs& out) { out.row_status = out.tokens; }},
+      {{"given_logprobs.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.given_logprobs = {}; }},
+      {{"given_tokens.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.given_tokens = {}; }},
+      {{"top_logprobs.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.top_logprobs = {}; }},
+      {{"token_logprobs", {}, "a View that overlaps log_sum_exp"},
+       [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
+      {{"tokens", {}, "a View that overlaps row_status"},
+       [](Inputs&, Outputs& out) { out.row_status = out.tokens; }},
   };
-  for (const auto& [field, change] : changes) {
+  for (const auto& [blame, change] : changes) {
     Inputs inputs = device.inputs();
     Outputs outputs = device.outputs();
     change(inputs, outputs);
-    const Complaint complaint = error_of([&] { made.process(inputs, outputs); });
-    CAPTURE(complaint.message);
-    CHECK(complaint.field == field);
+    check_refused(blame, [&] { made.process(inputs, outputs); });
     CHECK(device.results() == before);
   }
   const HeadCase larger = full_case(4, 5000, 8, 61);
@@ -186,7 +228,7 @@ TEMPLATE_LIST_TEST_CASE(
   const Kokkos::View<float**, Kokkos::LayoutRight, Memory> logits("logits", 2, 300);
   for (const auto product : {tokkos::LmHeadProduct::fixed_order, tokkos::LmHeadProduct::gemm}) {
     head.options.product = product;
-    auto first = DeviceHead<OnSpace>(head).head();
+    tokkos::LmHead<TestType, float> first(TestType(), device.weight(), 2, head.options);
     const auto second = std::move(first);
     CHECK(error_of([&] { first.logits(device.hidden(), logits); }).field == "Kokkos");
     CHECK(error_of([&] { first.process(device.inputs(), device.outputs()); }).field == "Kokkos");

@@ -28,6 +28,7 @@ constexpr std::int32_t first_allowed = 4648, second_allowed = 4700;
 struct Drawn {
   TokenId token;
   float logprob;
+  std::int32_t status;
 };
 
 /// The draw at half of a piece in which two tokens are allowed, whose maximum was 0 and whose mass
@@ -57,6 +58,7 @@ Drawn drawn_from(float first, float second, float temperature) {
              sum = number(one);
   const Kokkos::View<TokenId*, Memory> tokens("tokens", 1);
   const Kokkos::View<float*, Memory> logprobs("logprobs", 1);
+  const Kokkos::View<std::int32_t*, Memory> status("status", 1);
 
   LogitRows<float, Memory> rows;
   rows.logits = Matrix<const float, Memory>(
@@ -67,11 +69,12 @@ Drawn drawn_from(float first, float second, float temperature) {
   LmHeadOutputs<Memory> outputs;
   outputs.tokens = tokens;
   outputs.token_logprobs = logprobs;
+  outputs.row_status = status;
   const Space space;
   draw_chosen<Space>(space, rows, {chunk_maximum, chunk_sum, row_maximum, row_mass},
                      {start, rest, mass, before, sum}, {logits, vocabulary}, outputs);
   space.fence("tokkos::test::drawn");
-  return {on_host(tokens)[0], on_host(logprobs)[0]};
+  return {on_host(tokens)[0], on_host(logprobs)[0], on_host(status)[0]};
 }
 
 }  // namespace
@@ -89,12 +92,12 @@ TEMPLATE_LIST_TEST_CASE("what a second product gives otherwise draws an allowed 
        {Case{-30.0f, 0.0f, second_allowed, 0.0f}, Case{-3.0f, -1.0f, second_allowed, -1.0f},
         Case{-2.0f, -2.0f, first_allowed, -2.0f}, Case{0.25f, -1.0f, first_allowed, 0.0f},
         Case{infinity, -1.0f, first_allowed, 0.0f}, Case{nan, -1.0f, second_allowed, -1.0f},
-        Case{-infinity, -infinity, first_allowed, -infinity},
-        Case{nan, nan, first_allowed, -infinity}}) {
+        Case{-infinity, -infinity, -1, -infinity}, Case{nan, nan, -1, -infinity}}) {
     CAPTURE(c.first, c.second);
     const Drawn drawn = drawn_from<TestType>(c.first, c.second, 1.0f);
     CHECK(drawn.token == c.token);
     CHECK(drawn.logprob == c.logprob);
+    CHECK(drawn.status == (c.token < 0 ? RowStatus::empty : 0));
   }
 }
 

@@ -29,15 +29,19 @@ void walk_seed(const VerifyCase& c, int tree, std::vector<float>* steer, SeedOut
   int parent = c.roots[tree];
   int child = c.first_child[parent];
   std::vector<double> p(c.model_row(parent).begin(), c.model_row(parent).end());
+  double mass = 1.0;  // of the parent's row that is left
   while (child != -1) {
     const std::int32_t token = c.draft_tokens[child];
     const double q = c.draft_row(child)[token];
     double u = steer ? (*steer)[child] : c.uniforms[child];
     if (steer && std::abs(u * q - p[token]) < 1e-3 * p[token]) u *= 0.5;
     bool accepted = p[token] >= u * q;
+    outcome.least_margin = std::min(outcome.least_margin, std::abs(p[token] - u * q));
     if (!accepted) {
       std::vector<double> residual = p;
       const double sum = to_residual(residual, c.draft_row(child));
+      mass *= sum;
+      outcome.least_mass = std::min(outcome.least_mass, mass);
       if (steer && sum < 0.2 && p[token] > 0) {
         u = 0.5 * std::min(1.0, p[token] / q);
         accepted = true;
@@ -51,6 +55,7 @@ void walk_seed(const VerifyCase& c, int tree, std::vector<float>* steer, SeedOut
     if (steer) (*steer)[child] = static_cast<float>(u);
     if (accepted) {
       parent = child;
+      mass = 1.0;
       p.assign(c.model_row(parent).begin(), c.model_row(parent).end());
     }
     child = accepted ? c.first_child[child] : c.next_sibling[child];

@@ -58,6 +58,8 @@ VerifyCase make_verify_case(int batch, int vocabulary, int height, int widest,
 struct SeedOutcome {
   std::vector<std::int32_t> last_accepted;            // [batch]
   std::map<int, std::vector<double>> rewritten_rows;  // node -> residual distribution
+  double least_margin = 1.0;  // |p - u q| of the decision that was nearest to the other one
+  double least_mass = 1.0;    // least product of the residual sums by which a row was divided
 };
 SeedOutcome verify_by_seed_rule(const VerifyCase& verify_case);
 

@@ -10,6 +10,7 @@
 #include "tools/replay/request_fields.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace tokkos::tools {
@@ -45,23 +46,15 @@ DraftTree read_draft(const JsonObject& request, std::int64_t num_tokens, std::in
   return tree;
 }
 
-/// Whether following the parents from every node ends at -1.
-bool is_tree(const std::vector<std::int32_t>& parents) {
-  std::vector<char> reaches_root(parents.size(), 0);
-  for (std::size_t start = 0; start < parents.size(); ++start) {
-    std::size_t steps = 0;
-    std::int32_t node = static_cast<std::int32_t>(start);
-    while (node >= 0 && !reaches_root[static_cast<std::size_t>(node)]) {
-      if (++steps > parents.size()) return false;
-      node = parents[static_cast<std::size_t>(node)];
-    }
-    for (node = static_cast<std::int32_t>(start);
-         node >= 0 && !reaches_root[static_cast<std::size_t>(node)];
-         node = parents[static_cast<std::size_t>(node)]) {
-      reaches_root[static_cast<std::size_t>(node)] = 1;
-    }
+/// Throws, by the file's names, what the library says of a tree that is none.
+void check_tree(const DraftTree& tree, std::int64_t vocabulary, const std::string& name) {
+  try {
+    validate(tree, vocabulary, 0);
+  } catch (const Error& error) {
+    const std::size_t member = error.field().rfind('.');
+    throw Error(name + error.field().substr(member), error.index(), error.value(),
+                error.expected());
   }
-  return true;
 }
 
 void read_request(const JsonObject& request, std::int64_t rows, std::int64_t vocabulary,
@@ -87,10 +80,7 @@ void read_request(const JsonObject& request, std::int64_t rows, std::int64_t voc
 
   auto& draft_rows = requests.draft_rows.emplace_back();
   requests.drafts.push_back(read_draft(request, num_tokens, vocabulary, draft_rows));
-  if (!is_tree(requests.drafts.back().parents)) {
-    throw Error(request.name() + ".draft.parents", std::nullopt,
-                shown((*request.find("draft"))["parents"]), "parents without a cycle");
-  }
+  check_tree(requests.drafts.back(), vocabulary, request.name() + ".draft");
   requests.masked.push_back(request.boolean("masked", true));
 }
 

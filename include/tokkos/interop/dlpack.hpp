@@ -21,9 +21,10 @@ namespace tokkos {
 /// copied and nothing is owned: whoever holds the tensor keeps it alive, and calls its deleter,
 /// when the work is done.
 ///
-/// Accepted are float32, float16, bfloat16, int32 and int64 of one lane; strides that are null (row
-/// after row) or given, with the elements of a row side by side; any byte offset that leaves the
-/// elements aligned. Errors are called after the member: "logits.strides[1] is 2, expected ...".
+/// Accepted are float32, float16, bfloat16, int32, uint32 (as int32) and int64 of one lane; strides
+/// that are null (row after row) or given, with the elements of a row side by side; any byte offset
+/// that leaves the elements aligned. Errors are called after the member: "logits.strides[1] is 2,
+/// expected ...".
 class DlpackTensor {
  public:
   /// @param name how errors call the tensor: the argument that it is to be

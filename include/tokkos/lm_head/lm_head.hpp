@@ -17,9 +17,10 @@ namespace tokkos {
 /// From hidden states to tokens without the logits of a whole row: the vocabulary is gone through
 /// in blocks of whole chunks, from its end to its beginning. A block's logits are computed, scaled,
 /// capped, edited, masked and measured, and forgotten; what is left are the pairs of `measure` and
-/// the masses of pieces of 256 tokens, 140 bytes for every 4096 tokens. A draw then needs one chunk
-/// of each row: it is still there if it belongs to the block of the lowest ids, which is the last
-/// one; of another the masses name the piece, whose 256 logits are computed once more.
+/// the masses of pieces of 256 tokens, 140 bytes of each row for every 4096 tokens. A draw then
+/// needs one chunk of each row: it is still there if it belongs to the block of the lowest ids,
+/// which is the last one; of another the masses name the piece, whose 256 logits are computed once
+/// more.
 ///
 /// The results are, bit for bit, those of `logits` (below) followed by apply_edits, measure, draw,
 /// log_sum_exp, log_probabilities and top_log_probabilities: always with
@@ -66,11 +67,13 @@ class LmHead {
   std::int64_t hidden_size() const { return static_cast<std::int64_t>(m_weight.extent(1)); }
   /// Of the options, with what was chosen for 0.
   std::int64_t block_tokens() const { return m_options.block_tokens; }
-  /// How many tokens exist, as the options say; 0: V.
+  /// How many tokens exist: of the options, or V.
   std::int64_t active_vocabulary() const { return m_options.active_vocabulary; }
   /// Bytes of device memory that this has allocated: the logits of a block, the pairs, the masses
   /// of pieces, 48 bytes a row, and with LmHeadProduct::gemm room for max_rows hidden states and
   /// pieces of logits, and for a chunk of widened weights where weights are stored in 16 bits.
+  /// Beside it, on hosts, Kokkos keeps 64 d bytes for each thread where weights of 16 bits are
+  /// multiplied in the fixed order with more than 4 rows.
   std::size_t device_bytes() const { return m_device_bytes; }
 
  private:

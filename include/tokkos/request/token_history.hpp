@@ -4,6 +4,7 @@
 
 #include <tokkos/core/types.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +31,7 @@ class TokenHistory {
   /// Appends a generated token. Amortized O(1). @throws Error if it is negative.
   void commit(TokenId token);
 
-  /// Removes the last `count` generated tokens. O(count).
+  /// Removes the last `count` generated tokens. O(count), and allocates nothing.
   /// @throws Error if count is greater than the number of generated tokens
   void rollback(std::size_t count);
 
@@ -47,7 +48,9 @@ class TokenHistory {
 
   /// Every token of the prompt that was not generated, once, with its count in the prompt, in no
   /// particular order.
-  std::span<const TokenCount> prompt_only() const { return m_prompt_only; }
+  std::span<const TokenCount> prompt_only() const {
+    return std::span(m_prompt_only).first(std::min(m_prompt_only_count, m_prompt_only.size()));
+  }
 
   /// Position of a token in prompt_only(), or -1.
   std::int64_t prompt_only_index_of(TokenId token) const;
@@ -81,7 +84,10 @@ class TokenHistory {
   std::vector<TokenId> m_generated;
   std::vector<TokenCount> m_counts;
   std::vector<std::int32_t> m_prompt_counts;  // parallel to m_counts
+  // As many as the prompt has different tokens; those behind the count were generated. A move
+  // leaves the count.
   std::vector<TokenCount> m_prompt_only;
+  std::size_t m_prompt_only_count = 0;
   // Of a generated token its index in m_counts, of any other of the prompt -1 - its index in
   // m_prompt_only.
   std::unordered_map<TokenId, std::int64_t> m_position;

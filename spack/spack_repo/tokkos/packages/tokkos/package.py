@@ -149,7 +149,8 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
     def test_consumer(self):
         """a program outside of Tokkos's build finds it, builds and runs"""
         source = join_path(self.test_suite.current_test_cache_dir, "tests", "install", "find_package")
-        prefixes = [self.prefix, self.spec["kokkos"].prefix]
+        found = [name for name in ("kokkos", "kokkos-kernels", "dlpack") if name in self.spec]
+        prefixes = [self.prefix, *(self.spec[name].prefix for name in found)]
         cmake = self.spec["cmake"].command
         cmake("-S", source, "-B", "consumer", self.define("CMAKE_PREFIX_PATH", prefixes), *self._compiler())
         cmake("--build", "consumer")
