@@ -502,7 +502,7 @@ MUTANTS = [
     ("commit-checks-late", E + "verified_draft.cpp", "bad_inputs:failing_matchers",
      "require(@{verified.tokens[i] >= 0}@, \"tokens\"", "true"),
     ("verifier-reads-padding", E + "draft_verifier.cpp", "engine:draft_verifier_modes",
-     "given.model_probs = existing(model_probs, @{m_active_vocabulary}@);", "m_vocab_size"),
+     "given.model_probs = existing_columns(model_probs, @{m_active_vocabulary}@);", "m_vocab_size"),
     ("moved-prompt-remembered", "include/tokkos/request/token_history.hpp", "request:token_history",
      "return @{m_prompt.empty()}@ ? -1 :", "false"),
     ("hook-token-one-past", R + "edit_hook.cpp", "request:edit_hook",

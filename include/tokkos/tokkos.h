@@ -22,7 +22,8 @@
  *
  * Structs that begin with `size` grow in later versions: take them from tokkos_X_default(), which
  * compiles the size into the program. A library that knows more members fills in their defaults;
- * one that knows fewer refuses a struct whose unknown members are not zero. */
+ * one that knows fewer refuses a struct whose unknown members are not zero. Members `reserved` fill
+ * a gap and are not read. */
 #ifndef TOKKOS_TOKKOS_H
 #define TOKKOS_TOKKOS_H
 

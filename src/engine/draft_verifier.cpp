@@ -4,6 +4,7 @@
 #include <tokkos/kernels/verify_greedy.hpp>
 
 #include "engine/check_engine.hpp"
+#include "engine/existing_columns.hpp"
 #include "engine/staged_trees.hpp"
 #include "kernels/instantiate.hpp"
 
@@ -43,15 +44,6 @@ std::int64_t checked_vocabulary(std::int64_t max_num_node, std::int64_t vocab_si
   require(vocab_size >= 1 && vocab_size <= max_active_vocabulary, "vocab_size", std::nullopt,
           vocab_size, "a vocabulary in [1, 524287] (larger vocabularies are sharded)");
   return vocab_size;
-}
-
-/// The columns of the tokens that exist.
-template <class Space>
-Matrix<const float, Space> existing(const Matrix<const float, Space>& rows, std::int64_t active) {
-  if (rows.extent(0) == 0) return rows;
-  return Matrix<const float, Space>(
-      rows.data(),
-      Kokkos::LayoutStride(rows.extent(0), rows.stride(0), static_cast<std::size_t>(active), 1));
 }
 
 }  // namespace
@@ -203,9 +195,9 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   const auto chunk_masses = m_staging.template add<std::int64_t>(shared ? batch * sums : 0);
 
   DraftDistributions<memory_space> given;
-  given.draft_probs = existing(drafts.rows, m_active_vocabulary);
+  given.draft_probs = existing_columns(drafts.rows, m_active_vocabulary);
   given.draft_tokens = m_staging.on_device(staged.draft_tokens);
-  given.model_probs = existing(model_probs, m_active_vocabulary);
+  given.model_probs = existing_columns(model_probs, m_active_vocabulary);
   given.uniforms = m_staging.on_device(node_uniforms);
   given.bonus_uniforms = m_staging.on_device(bonus_uniforms);
   if (!drafts.row_of_node.empty()) given.draft_row = m_staging.on_device(row_of_node);

@@ -6,6 +6,7 @@
 
 #include "engine/check_engine.hpp"
 #include "engine/draw_rows.hpp"
+#include "engine/existing_columns.hpp"
 #include "engine/staged_rows.hpp"
 #include "engine/uniforms.hpp"
 #include "kernels/instantiate.hpp"
@@ -137,12 +138,8 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
   const auto uniform = m_staging.template add<float>(count);
   std::ranges::copy(uniforms, m_staging.host(uniform).begin());
   m_staging.upload(m_space);
-  // Tokens at or past the active vocabulary do not exist.
-  const auto active = static_cast<std::size_t>(m_active_vocabulary);
-  const Matrix<const float, memory_space> existing(
-      probabilities.data(), Kokkos::LayoutStride(count, probabilities.stride(0), active, 1));
-  tokkos::sample_from_probabilities(m_space, existing, m_staging.on_device(uniform), tokens,
-                                    row_status);
+  tokkos::sample_from_probabilities(m_space, existing_columns(probabilities, m_active_vocabulary),
+                                    m_staging.on_device(uniform), tokens, row_status);
   m_staging.end(m_space);
 }
 

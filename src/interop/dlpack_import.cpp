@@ -12,8 +12,8 @@ namespace tokkos::interop {
 namespace {
 
 std::int32_t type_of(DLDataType dtype) {
-  if (dtype.code == kDLInt || dtype.code == kDLUInt)
-    return dtype.bits == 32 ? TOKKOS_INT32 : TOKKOS_INT64;
+  const bool is_integer = dtype.code == kDLInt || dtype.code == kDLUInt;
+  if (is_integer) return dtype.bits == 32 ? TOKKOS_INT32 : TOKKOS_INT64;
   if (dtype.code == kDLBfloat) return TOKKOS_BFLOAT16;
   return dtype.bits == 32 ? TOKKOS_FLOAT32 : TOKKOS_FLOAT16;
 }

@@ -117,9 +117,17 @@ KOKKOS_FORCEINLINE_FUNCTION LogitRange merged_range(const float* maxima, const s
   return range;
 }
 
+/// Logits that range_of looks at side by side: their maxima and flags have to stay in registers,
+/// of which there are 32 of 512 bits or 16 of 256. Sets no result.
+#if defined(__AVX512F__)
+inline constexpr int range_width = 64;
+#else
+inline constexpr int range_width = 32;
+#endif
+
 template <int count>
 KOKKOS_FORCEINLINE_FUNCTION LogitRange range_of(const float* x) {
-  constexpr int width = count < 64 ? count : 64;
+  constexpr int width = count < range_width ? count : range_width;
   float maxima[width];
   std::uint32_t odd[width];
   for (int j = 0; j < width; ++j) {

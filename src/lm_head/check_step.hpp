@@ -18,6 +18,9 @@
 
 namespace tokkos {
 
+/// Far above any model's; no product of sizes overflows below it.
+inline constexpr std::int64_t max_hidden_size = std::int64_t{1} << 24;
+
 /// Throws unless the weights are [V, d] and the options in their ranges.
 template <LogitType Weight, class Space>
 void check_lm_head(const Matrix<const Weight, Space>& weight, std::int64_t max_rows,
@@ -25,7 +28,8 @@ void check_lm_head(const Matrix<const Weight, Space>& weight, std::int64_t max_r
   const auto vocabulary = static_cast<std::int64_t>(weight.extent(0));
   const auto size = static_cast<std::int64_t>(weight.extent(1));
   check_vocabulary(vocabulary, options.active_vocabulary);
-  require(size >= 1, "weight.extent", 1, size, "at least 1");
+  require(size >= 1 && size <= max_hidden_size, "weight.extent", 1, size,
+          "a hidden size in [1, 16777216]");
   check_matrix("weight", weight, vocabulary, size);
   require(max_rows >= 0 && max_rows <= 2147483647, "max_rows", std::nullopt, max_rows,
           "a number in [0, 2147483647]");
@@ -42,11 +46,20 @@ void check_lm_head(const Matrix<const Weight, Space>& weight, std::int64_t max_r
           "product", std::nullopt, product, "fixed_order or gemm");
 }
 
-/// Throws unless the inputs are those of n rows.
+/// Throws unless hidden states are [n, d], n at most `max_rows`.
 template <class Space>
-void check_inputs(const LmHeadInputs<Space>& inputs, std::int64_t rows, std::int64_t size,
-                  std::int64_t active) {
-  check_matrix("hidden", inputs.hidden, rows, size);
+void check_hidden(const Matrix<const float, Space>& hidden, std::int64_t max_rows,
+                  std::int64_t size) {
+  const auto rows = static_cast<std::int64_t>(hidden.extent(0));
+  if (rows > max_rows) {
+    throw Error("hidden.extent", 0, to_text(rows), "at most max_rows " + to_text(max_rows));
+  }
+  check_matrix("hidden", hidden, rows, size);
+}
+
+/// Throws unless the other inputs are those of n rows.
+template <class Space>
+void check_inputs(const LmHeadInputs<Space>& inputs, std::int64_t rows, std::int64_t active) {
   check_temperature(inputs.temperature, rows);
   check_edit_lists(inputs.biases, inputs.penalties);
   check_bitmask(inputs.bitmask, rows, active);

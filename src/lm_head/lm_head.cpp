@@ -87,11 +87,9 @@ LmHead<ExecutionSpace, Weight>::LmHead(const ExecutionSpace& space,
 template <class ExecutionSpace, LogitType Weight>
 void LmHead<ExecutionSpace, Weight>::process(const LmHeadInputs<memory_space>& inputs,
                                              const LmHeadOutputs<memory_space>& outputs) const {
+  check_hidden(inputs.hidden, max_rows(), hidden_size());
   const auto rows = static_cast<std::int64_t>(inputs.hidden.extent(0));
-  if (rows > max_rows()) {
-    throw Error("hidden.extent", 0, to_text(rows), "at most max_rows " + to_text(max_rows()));
-  }
-  check_inputs(inputs, rows, hidden_size(), active_vocabulary());
+  check_inputs(inputs, rows, active_vocabulary());
   check_outputs(outputs, rows);
   check_step_apart(m_weight, inputs, outputs);
   const RowMeasures<memory_space> measures = m_pairs.measures(rows);

@@ -35,9 +35,10 @@ class LmHead {
   using memory_space = MemoryOf<ExecutionSpace>;
 
   /// Allocates all that any step needs: see device_bytes.
-  /// @param weight [V, d], rows may be padded; it is referred to, and must outlive this
+  /// @param weight [V, d], d up to 2^24, rows may be padded; it is referred to, and must outlive
+  ///   this
   /// @param max_rows the most rows of a step
-  /// @throws Error that names what is out of range
+  /// @throws Error that names what is out of range; what Kokkos throws where there is no memory
   LmHead(const ExecutionSpace& space, const Matrix<const Weight, memory_space>& weight,
          std::int64_t max_rows, const LmHeadOptions& options = {});
 
@@ -45,7 +46,8 @@ class LmHead {
   /// LmHeadProduct::gemm a draw waits for the instance, to know the shapes of its products, and
   /// sorts the rows in host memory of its own, unless one block is the whole vocabulary.
   /// @throws Error if a shape does not fit, an output overlaps another View, or outputs that belong
-  ///   together do not come together (nothing is launched, nothing written)
+  ///   together do not come together (nothing is launched, nothing written); std::bad_alloc where
+  ///   host memory of a draw by gemm runs out, when outputs may be written, the next step is right
   void process(const LmHeadInputs<memory_space>& inputs,
                const LmHeadOutputs<memory_space>& outputs) const;
 
@@ -69,6 +71,8 @@ class LmHead {
   std::int64_t block_tokens() const { return m_options.block_tokens; }
   /// How many tokens exist: of the options, or V.
   std::int64_t active_vocabulary() const { return m_options.active_vocabulary; }
+  /// The instance that it was made with, on which it launches.
+  const ExecutionSpace& execution_space() const { return m_space; }
   /// Bytes of device memory that this has allocated: the logits of a block, the pairs, the masses
   /// of pieces, 48 bytes a row, and with LmHeadProduct::gemm room for max_rows hidden states and
   /// pieces of logits, and for a chunk of widened weights where weights are stored in 16 bits.

@@ -23,7 +23,8 @@ enum class LmHeadProduct {
 struct LmHeadOptions {
   /// How hidden states and weights are multiplied.
   LmHeadProduct product = LmHeadProduct::fixed_order;
-  /// Tokens of a block, a multiple of 4096. 0: as many as keep the logits of a block of `max_rows`
+  /// Tokens of a block, a multiple of 4096; more than the active vocabulary (rounded up so) counts
+  /// as that, and LmHead::block_tokens says what is taken. 0: as many as keep the logits of a block of `max_rows`
   /// rows within 8 MiB, but at least 4096. With LmHeadProduct::fixed_order no result depends on it.
   std::int64_t block_tokens = 0;
   /// Tokens at or past it do not exist, and their weights are not read; in [1, V], below 2^19. 0:
@@ -31,7 +32,8 @@ struct LmHeadOptions {
   std::int64_t active_vocabulary = 0;
   /// Logits are multiplied by it first: finite, above 0.
   float scale = 1.0f;
-  /// c > 0: then a logit x becomes c * portable_tanh(x / c). 0: no cap. Finite.
+  /// c > 0: then a logit x becomes c * portable_tanh(x / c), finite also where x is infinite. 0: no
+  /// cap. Finite.
   float soft_cap = 0.0f;
 };
 

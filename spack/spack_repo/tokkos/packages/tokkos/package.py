@@ -118,6 +118,7 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
     def cmake_args(self):
         names = ("KOKKOS", "KOKKOS_KERNELS", "NLOHMANN_JSON", "CXXOPTS", "CATCH2", "BENCHMARK", "DLPACK")
         policies = [self.define(f"TOKKOS_{name}_DEPENDENCY_POLICY", "INSTALLED") for name in names]
+        # No TOKKOS_ARCHITECTURE: Spack's compiler wrapper says what the target's processor is.
         args = policies + [
             self.define("Kokkos_ROOT", self.spec["kokkos"].prefix),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),

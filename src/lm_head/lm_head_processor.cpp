@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/lm_head/lm_head_processor.hpp>
+
+#include "engine/check_engine.hpp"
+#include "engine/prepared_step.hpp"
+#include "engine/uniforms.hpp"
+#include "kernels/instantiate.hpp"
+#include "lm_head/check_step.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tokkos {
+
+namespace {
+
+/// Throws if a request limits what it is drawn from: blocks do not say what a row's order is.
+void check_not_truncated(const StepRequests& requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const GenerationConfig& config = requests.generation_configs[i];
+    if (!config.has_truncation()) continue;
+    const std::string name = "generation_configs[" + std::to_string(i) + "]";
+    const char* expected = ", for which whole rows are needed: LmHead::logits and LogitProcessor";
+    if (config.top_k > 0) {
+      throw Error(name + ".top_k", std::nullopt, to_text(config.top_k),
+                  std::string("0") + expected);
+    }
+    const bool is_top_p = config.top_p < 1.0f;
+    throw Error(name + (is_top_p ? ".top_p" : ".min_p"), std::nullopt,
+                to_text(is_top_p ? config.top_p : config.min_p),
+                std::string(is_top_p ? "1" : "0") + expected);
+  }
+}
+
+/// What the head is given, in the blob of a step.
+template <class ExecutionSpace>
+LmHeadInputs<MemoryOf<ExecutionSpace>> inputs_of(
+    const PreparedStep<ExecutionSpace>& step,
+    const Matrix<const float, MemoryOf<ExecutionSpace>>& hidden) {
+  const StagedEdits<ExecutionSpace>& edits = step.edits();
+  return {.hidden = hidden,
+          .temperature = step.rows().temperature(),
+          .biases = edits.biases(),
+          .penalties = edits.penalties(),
+          .bitmask = {.words = edits.mask_words(), .row_index = step.mask_positions()}};
+}
+
+}  // namespace
+
+template <class ExecutionSpace, LogitType Weight>
+LmHeadProcessor<ExecutionSpace, Weight>::LmHeadProcessor(const LmHead<ExecutionSpace, Weight>& head,
+                                                         EventTraceRecorder* trace_recorder)
+    : m_head(&head),
+      m_trace_recorder(trace_recorder),
+      m_prepared(std::make_unique<PreparedStep<ExecutionSpace>>(head.execution_space())) {}
+
+template <class ExecutionSpace, LogitType Weight>
+LmHeadProcessor<ExecutionSpace, Weight>::~LmHeadProcessor() = default;
+template <class ExecutionSpace, LogitType Weight>
+LmHeadProcessor<ExecutionSpace, Weight>::LmHeadProcessor(LmHeadProcessor&&) noexcept = default;
+template <class ExecutionSpace, LogitType Weight>
+LmHeadProcessor<ExecutionSpace, Weight>& LmHeadProcessor<ExecutionSpace, Weight>::operator=(
+    LmHeadProcessor&&) noexcept = default;
+
+template <class ExecutionSpace, LogitType Weight>
+void LmHeadProcessor<ExecutionSpace, Weight>::process(
+    const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
+    const LmHeadOutputs<memory_space>& outputs, std::span<const float> uniforms) {
+  if (m_prepared == nullptr) {
+    throw Error("LmHeadProcessor", std::nullopt, "moved from", "one that was not");
+  }
+  const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
+  check_kokkos();
+  check_hidden(hidden, m_head->max_rows(), m_head->hidden_size());
+  const auto rows = static_cast<std::int64_t>(hidden.extent(0));
+  validate(requests, rows, m_head->vocabulary());
+  check_not_truncated(requests);
+  check_ties(outputs.ties);
+  if (outputs.uniforms.data() != nullptr || outputs.uniforms.extent(0) > 0) {
+    throw Error("outputs.uniforms", std::nullopt, "given", "left out: what is drawn by is staged");
+  }
+  std::vector<float> own;
+  const bool draws = outputs.tokens.data() != nullptr;
+  if (draws && uniforms.empty()) {
+    own = uniforms_of_valid_step(requests, rows, Purpose::sample);
+    uniforms = own;
+  }
+  if (draws || !uniforms.empty()) check_uniforms("uniforms", uniforms, rows);
+  {
+    const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
+    m_prepared->flatten(requests, m_head->vocabulary(), m_head->active_vocabulary(),
+                        m_trace_recorder);
+    m_prepared->stage(m_head->execution_space(), requests, rows, uniforms, {.ties = outputs.ties});
+    m_staged_bytes = m_prepared->blob().size();
+  }
+  const TracedStage sampling(m_trace_recorder, "sampling", requests.request_ids);
+  LmHeadOutputs<memory_space> asked = outputs;
+  if (draws) asked.uniforms = m_prepared->rows().uniforms();
+  m_prepared->launch(m_head->execution_space(),
+                     [&] { m_head->process(inputs_of(*m_prepared, hidden), asked); });
+}
+
+#define TOKKOS_INSTANTIATE(Space, Weight) template class LmHeadProcessor<Space, Weight>;
+TOKKOS_FOR_EACH_SPACE_AND_LOGIT(TOKKOS_INSTANTIATE)
+
+}  // namespace tokkos

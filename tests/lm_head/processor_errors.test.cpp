@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Tokkos authors
+// SPDX-License-Identifier: Apache-2.0
+#include <tokkos/lm_head/lm_head_processor.hpp>
+
+#include "backends.hpp"
+#include "lm_head/blame.hpp"
+#include "lm_head/processed_step.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace tokkos::test;
+
+class Nobody : public std::runtime_error {
+ public:
+  Nobody() : std::runtime_error("nobody") {}
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and writes nothing",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  using Outputs = tokkos::LmHeadOutputs<Memory>;
+  RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 2);
+  const Snapshot before(step);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<Memory> results(static_cast<std::size_t>(step.rows));
+  const Bits unwritten = results.bits();
+  std::vector<float> uniforms(static_cast<std::size_t>(step.rows), 0.5f);
+
+  struct Change {
+    Blame blame;
+    std::function<void(OwnedStep&, Outputs&, std::vector<float>&)> make;
+  };
+  const auto config = [](float tokkos::GenerationConfig::*field, float value) {
+    return [=](OwnedStep& own, Outputs&, std::vector<float>&) { own.configs[1].*field = value; };
+  };
+  using Config = tokkos::GenerationConfig;
+  std::vector<Change> changes = {
+      {{"outputs.uniforms", {}, "given"},
+       [&](OwnedStep&, Outputs& out, std::vector<float>&) {
+         out.uniforms = device.outputs().uniforms;
+       }},
+      {{"uniforms.size", {}, std::to_string(step.rows - 1)},
+       [](OwnedStep&, Outputs&, std::vector<float>& u) { u.pop_back(); }},
+      {{"tokens.extent", 0, std::to_string(step.rows - 1)},
+       [](OwnedStep&, Outputs& out, std::vector<float>&) {
+         out.tokens = tokkos::vector_of<tokkos::TokenId, Memory>(out.tokens.data(),
+                                                                 out.tokens.extent(0) - 1);
+       }},
+      {{"tokens", {}, "left out"},
+       [](OwnedStep&, Outputs& out, std::vector<float>&) { out.tokens = {}; }},
+  };
+  for (const int k : {1, 40, 100000}) {
+    changes.push_back(
+        {{"generation_configs[1].top_k", {}, std::to_string(k)},
+         [=](OwnedStep& own, Outputs&, std::vector<float>&) { own.configs[1].top_k = k; }});
+  }
+  for (const float p : {0.1f, 0.5f, 0.999f}) {
+    const std::string text = tokkos::to_text(p);
+    changes.push_back({{"generation_configs[1].top_p", {}, text}, config(&Config::top_p, p)});
+    changes.push_back({{"generation_configs[1].min_p", {}, text}, config(&Config::min_p, p)});
+  }
+  for (const float t : {-1.0f, -0.5f, std::numeric_limits<float>::quiet_NaN()}) {
+    changes.push_back({{"generation_configs[1].temperature", {}, tokkos::to_text(t)},
+                       config(&Config::temperature, t)});
+  }
+  for (const int ties : {-1, 2, 9}) {
+    changes.push_back(
+        {{"ties", {}, std::to_string(ties)}, [=](OwnedStep&, Outputs& out, std::vector<float>&) {
+           out.ties = static_cast<tokkos::GreedyTies>(ties);
+         }});
+  }
+  for (const auto& [blame, change] : changes) {
+    const OwnedStep kept = step.step;
+    Outputs outputs = results.of_head();
+    std::vector<float> given = uniforms;
+    change(step.step, outputs, given);
+    check_refused(
+        blame, [&] { processor.process(device.hidden(), step.step.requests(), outputs, given); });
+    step.step.configs = kept.configs;
+    TestType().fence("tokkos::test::refused");
+    CHECK(results.bits() == unwritten);
+    CHECK(Snapshot(step) == before);
+  }
+  // Hidden states of other rows or another length, and more of them than the head was made for.
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> wrong("wrong", step.rows, head_size + 1);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> more("more", step.rows + 1, head_size);
+  check_refused({"hidden.extent", 1, std::to_string(head_size + 1)},
+                [&] { processor.process(wrong, step.step.requests(), results.of_head()); });
+  check_refused({"hidden.extent", 0, std::to_string(step.rows + 1)},
+                [&] { processor.process(more, step.step.requests(), results.of_head()); });
+  CHECK(results.bits() == unwritten);
+  processor.process(device.hidden(), step.step.requests(), results.of_head());
+  TestType().fence("tokkos::test::processor");
+  CHECK(results.bits() == by_rows(device, step, step.step.requests()));
+}
+
+TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it was", "[lm_head]",
+                        ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  const RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 7);
+  const Snapshot before(step);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> first(head);
+  tokkos::LmHeadProcessor<TestType, float> processor = std::move(first);
+  const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
+  const Bits unwritten = results.bits();
+  tokkos::StepRequests requests = step.step.requests();
+  tokkos::EditHook hook = [](tokkos::RowEdits& row) {
+    if (row.row() == 2) throw Nobody();
+  };
+  requests.edit_hook = &hook;
+  CHECK_THROWS_AS(processor.process(device.hidden(), requests, results.of_head()), Nobody);
+  hook = [&](tokkos::RowEdits&) {
+    processor.process(device.hidden(), step.step.requests(), results.of_head());
+  };
+  CHECK(error_of([&] {
+          processor.process(device.hidden(), requests, results.of_head());
+        }).message.find("called by a hook or mask of its own call") != std::string::npos);
+  CHECK(results.bits() == unwritten);
+  CHECK(Snapshot(step) == before);
+  requests.edit_hook = nullptr;
+  processor.process(device.hidden(), requests, results.of_head());
+  TestType().fence("tokkos::test::processor");
+  CHECK(results.bits() == by_rows(device, step, requests));
+  CHECK(error_of([&] { first.process(device.hidden(), requests, results.of_head()); }).field ==
+        "LmHeadProcessor");
+}
