@@ -64,14 +64,13 @@ int main(int argc, char* argv[]) {
   const Rows<tokkos::TokenId> top_tokens("top_tokens", 2, top);
   const Rows<float> top_logprobs("top_logprobs", 2, top);
   const Values<std::int32_t> status("status", 2);
-  processor.process(
-      hidden,
-      {.generation_configs = configs, .sequence_states = states, .request_ids = ids},
-      {.tokens = tokens,
-       .token_logprobs = logprobs,
-       .top_tokens = top_tokens,
-       .top_logprobs = top_logprobs,
-       .row_status = status});
+  processor.process(hidden,
+                    {.generation_configs = configs, .sequence_states = states, .request_ids = ids},
+                    {.tokens = tokens,
+                     .token_logprobs = logprobs,
+                     .top_tokens = top_tokens,
+                     .top_logprobs = top_logprobs,
+                     .row_status = status});
 
   const auto drawn = on_host(tokens);  // waits
   for (std::size_t i = 0; i < 2; ++i) histories[i].commit(drawn(i));

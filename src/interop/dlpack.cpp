@@ -54,7 +54,7 @@ void DlpackTensor::check_dtype() const {
 }
 
 void DlpackTensor::check_dtype_is(int code, std::size_t bits) const {
-  const int own = m_dtype.code == kDLUInt ? kDLInt : m_dtype.code;
+  const int own = m_dtype.code == kDLUInt ? static_cast<int>(kDLInt) : m_dtype.code;
   if (own == code && m_dtype.bits == bits) return;
   throw Error(m_name + ".dtype", std::nullopt, name_of(m_dtype.code, m_dtype.bits),
               name_of(code, bits));

@@ -24,8 +24,9 @@ struct LmHeadOptions {
   /// How hidden states and weights are multiplied.
   LmHeadProduct product = LmHeadProduct::fixed_order;
   /// Tokens of a block, a multiple of 4096; more than the active vocabulary (rounded up so) counts
-  /// as that, and LmHead::block_tokens says what is taken. 0: as many as keep the logits of a block of `max_rows`
-  /// rows within 8 MiB, but at least 4096. With LmHeadProduct::fixed_order no result depends on it.
+  /// as that, and LmHead::block_tokens says what is taken. 0: as many as keep the logits of a block
+  /// of `max_rows` rows within 8 MiB, but at least 4096. With LmHeadProduct::fixed_order no result
+  /// depends on it.
   std::int64_t block_tokens = 0;
   /// Tokens at or past it do not exist, and their weights are not read; in [1, V], below 2^19. 0:
   /// V.
