@@ -589,6 +589,10 @@ MUTANTS = [
      "@{tree.trial_order.empty()}@ ? i :", "true"),
     ("mask-of-the-first-row", E + "prepared_step.hpp", "engine:process,shared_masks",
      "@{std::ranges::fill(positions, -1);}@", "std::ranges::fill(positions, 0);"),
+    ("limit-flags-the-first-row", K + "truncate.cpp", "bad_inputs:truncated_isolation",
+     "flag_row(row_status, @{row}@, RowStatus::invalid_parameter);", "0"),
+    ("draw-ends-the-first-row", K + "draw_tokens.cpp", "bad_inputs:truncated_isolation",
+     "end_row(team, measures, @{row}@, row_status);", "0"),
     # LM head
     ("head-keeps-masked", H + "kept_logits.cpp", "lm_head:streaming,status",
      "if (@{source.template allowed<1>(in_chunk) != 0}@ && x > masked_logit) {", "true"),
