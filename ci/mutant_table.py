@@ -272,7 +272,7 @@ MUTANTS = [
     ("overflow-made-nan", K + "edit_functors.hpp", "kernels:penalty_policies",
      "if (@{adds_first || !(Kokkos::fabs(x) <= FLT_MAX)}@) return x;", "adds_first"),
     ("penalty-flag-dropped", K + "edit_functors.hpp", "kernels:apply_penalty",
-     "!penalties.are_valid() || count < penalties.least_count()) {\n"
+     "!penalties.are_valid() || count < penalties.least_count() || bias > FLT_MAX) {\n"
      "      @{flag_row(row_status, row, RowStatus::invalid_edit);}@", ""),
     ("mask-one-past", K + "apply_bitmask.cpp", "kernels:apply_bitmask,array_ends",
      "for (int j = 0; @{first + j < places}@; ++j) {", "first + j <= places"),
@@ -636,7 +636,7 @@ MUTANTS = [
     ("head-overlaps-weights", H + "check_step.hpp", "lm_head:errors",
      "NamedRange::of(\"weight\", @{weight}@),", "(Matrix<const Weight, Space>())"),
     ("head-truncates-nothing", H + "lm_head_processor.cpp", "lm_head:processor_errors",
-     "if (@{!config.has_truncation()}@) continue;", "true"),
+     "if (@{!needs_whole_row(config, active)}@) continue;", "true"),
     ("head-masks-the-padding", H + "lm_head_processor.cpp", "lm_head:processor",
      "requests, m_head->vocabulary(), @{m_head->active_vocabulary()}@,", "m_head->vocabulary()"),
     ("head-uniforms-unchecked", H + "lm_head_processor.cpp", "lm_head:processor_errors",

@@ -31,8 +31,9 @@ class PreparedStep {
   using Blob = Staging<ExecutionSpace>;
   using Space = MemoryOf<ExecutionSpace>;
 
-  explicit PreparedStep(const ExecutionSpace& space)
-      : m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {
+  /// @param owner name of the class whose calls these are, for errors
+  explicit PreparedStep(const ExecutionSpace& space, const char* owner = "LogitProcessor")
+      : m_owner(owner), m_upload_space(std::optional<ExecutionSpace>(upload_instance(space))) {
     m_blobs[1].share_mirror(m_blobs[0]);
   }
 
@@ -55,7 +56,7 @@ class PreparedStep {
   /// @throws Error if a call is running
   void check_idle() const {
     if (!m_is_in_call) return;
-    throw Error("LogitProcessor", std::nullopt, "called by a hook or mask of its own call",
+    throw Error(m_owner, std::nullopt, "called by a hook or mask of its own call",
                 "a call after that one");
   }
 
@@ -159,6 +160,7 @@ class PreparedStep {
     }
   }
 
+  const char* m_owner;
   OwnedView<std::optional<ExecutionSpace>> m_upload_space;
   StepEdits m_flat;
   std::array<Blob, 2> m_blobs;

@@ -156,20 +156,15 @@ struct Penalize {
                                  edits.penalties(c, 2),
                                  edits.policies.data() != nullptr ? edits.policies(c) : 0};
     const std::int32_t count = edits.token_cnt(i);
+    const bool has_bias = i < static_cast<std::int64_t>(edits.biases.extent(0));
+    const float bias = has_bias ? edits.biases(i) : __builtin_nanf("");  // NaN: none
     if (token < 0 || token >= static_cast<std::int64_t>(logits.extent(1)) ||
-        !penalties.are_valid() || count < penalties.least_count()) {
+        !penalties.are_valid() || count < penalties.least_count() || bias > FLT_MAX) {
       flag_row(row_status, row, RowStatus::invalid_edit);
       return;
     }
     if (!is_held(logits, row, token)) return;
-    if (i < static_cast<std::int64_t>(edits.biases.extent(0))) {
-      const float bias = edits.biases(i);
-      if (bias > FLT_MAX) {
-        flag_row(row_status, row, RowStatus::invalid_edit);
-        return;
-      }
-      if (bias == bias) add_bias(logits(row, token), bias);
-    }
+    if (bias == bias) add_bias(logits(row, token), bias);
     if (penalties.change_nothing()) return;
     Logit& logit = logits(row, token);
     const float x = widen(logit);

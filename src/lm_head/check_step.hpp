@@ -71,22 +71,30 @@ inline void require_together(bool first, bool second, const char* missing, const
   throw Error(missing, std::nullopt, "left out", std::string("given, as ") + given + " is");
 }
 
+/// Whether an output is asked for.
+template <class View>
+bool is_given(const View& view) {
+  return view.data() != nullptr || view.extent(0) > 0;
+}
+
+/// Throws unless tokens come with what they are drawn by, where there are rows.
+template <class Space>
+void check_drawn_by(const LmHeadOutputs<Space>& outputs, std::int64_t rows) {
+  const bool draws = is_given(outputs.tokens);
+  if (rows == 0) return;
+  require_together(draws, is_given(outputs.uniforms), draws ? "uniforms" : "tokens",
+                   draws ? "tokens" : "uniforms");
+}
+
 /// Throws unless the outputs are those of n rows.
 template <class Space>
 void check_outputs(const LmHeadOutputs<Space>& outputs, std::int64_t rows) {
-  const auto is_given = [](const auto& view) {
-    return view.data() != nullptr || view.extent(0) > 0;
-  };
-  const bool draws = is_given(outputs.tokens);
-  const bool has_uniforms = is_given(outputs.uniforms);
-  require_together(draws, has_uniforms, draws ? "uniforms" : "tokens",
-                   draws ? "tokens" : "uniforms");
-  if (is_given(outputs.token_logprobs)) {
-    require_together(draws, true, "tokens", "token_logprobs");
-  }
   check_ties(outputs.ties);
   check_optional_vector("uniforms", outputs.uniforms, rows);
   check_optional_vector("tokens", outputs.tokens, rows);
+  if (rows > 0 && is_given(outputs.token_logprobs)) {
+    require_together(is_given(outputs.tokens), true, "tokens", "token_logprobs");
+  }
   check_optional_vector("token_logprobs", outputs.token_logprobs, rows);
   check_optional_vector("log_sum_exp", outputs.log_sum_exp, rows);
   check_optional_vector("row_status", outputs.row_status, rows);

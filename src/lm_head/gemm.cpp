@@ -113,6 +113,7 @@ std::vector<std::int64_t> sort_rows(const ExecutionSpace& space,
   std::iota(order.begin(), order.end(), std::int64_t{0});
   const auto start_of = [&](std::int64_t row) { return starts[static_cast<std::size_t>(row)]; };
   std::erase_if(order, [&](std::int64_t row) { return start_of(row) < first_start; });
+  if (order.empty()) return order;
   std::ranges::stable_sort(order, {}, start_of);
   using Host = Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   using Device = Kokkos::View<std::int64_t*, MemoryOf<ExecutionSpace>, Kokkos::MemoryUnmanaged>;

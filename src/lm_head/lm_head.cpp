@@ -85,12 +85,21 @@ LmHead<ExecutionSpace, Weight>::LmHead(const ExecutionSpace& space,
 }
 
 template <class ExecutionSpace, LogitType Weight>
+void LmHead<ExecutionSpace, Weight>::check_alive() const {
+  if (m_places.get().data() != nullptr) return;
+  throw Error("Kokkos", std::nullopt, "finalized, or the LmHead was moved from",
+              "an LmHead that owns its memory");
+}
+
+template <class ExecutionSpace, LogitType Weight>
 void LmHead<ExecutionSpace, Weight>::process(const LmHeadInputs<memory_space>& inputs,
                                              const LmHeadOutputs<memory_space>& outputs) const {
+  check_alive();
   check_hidden(inputs.hidden, max_rows(), hidden_size());
   const auto rows = static_cast<std::int64_t>(inputs.hidden.extent(0));
   check_inputs(inputs, rows, active_vocabulary());
   check_outputs(outputs, rows);
+  check_drawn_by(outputs, rows);
   check_step_apart(m_weight, inputs, outputs);
   const RowMeasures<memory_space> measures = m_pairs.measures(rows);
   if (rows == 0) return;
@@ -107,10 +116,7 @@ template <class ExecutionSpace, LogitType Weight>
 void LmHead<ExecutionSpace, Weight>::logits(const Matrix<const float, memory_space>& hidden,
                                             const Matrix<float, memory_space>& logits) const {
   const auto rows = static_cast<std::int64_t>(hidden.extent(0));
-  if (m_places.get().data() == nullptr) {
-    throw Error("Kokkos", std::nullopt, "finalized, or the LmHead was moved from",
-                "an LmHead that owns its memory");
-  }
+  check_alive();
   check_matrix("hidden", hidden, rows, hidden_size());
   check_matrix("logits", logits, rows, vocabulary());
   const std::array read{NamedRange::of("weight", m_weight), NamedRange::of("hidden", hidden)};

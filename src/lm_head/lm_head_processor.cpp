@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/lm_head/lm_head_processor.hpp>
 
+#include "core/float_order.hpp"
 #include "engine/check_engine.hpp"
 #include "engine/prepared_step.hpp"
 #include "engine/uniforms.hpp"
@@ -18,21 +19,35 @@ namespace tokkos {
 
 namespace {
 
-/// Throws if a request limits what it is drawn from: blocks do not say what a row's order is.
-void check_not_truncated(const StepRequests& requests) {
+/// Whether a top_k leaves tokens out.
+bool keeps_fewer(std::int32_t top_k, std::int64_t active) {
+  return top_k > 0 && top_k < active;
+}
+
+}  // namespace
+
+bool needs_whole_row(const GenerationConfig& config, std::int64_t active_vocabulary) {
+  if (config.temperature <= greedy_temperature) return false;
+  return keeps_fewer(config.top_k, active_vocabulary) || config.top_p < 1.0f ||
+         float_order(config.min_p) > 0;
+}
+
+namespace {
+
+/// Throws if a request has to be drawn from a whole row: blocks do not say what a row's order is.
+void check_no_whole_rows(const StepRequests& requests, std::int64_t active) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const GenerationConfig& config = requests.generation_configs[i];
-    if (!config.has_truncation()) continue;
+    if (!needs_whole_row(config, active)) continue;
     const std::string name = "generation_configs[" + std::to_string(i) + "]";
-    const char* expected = ", for which whole rows are needed: LmHead::logits and LogitProcessor";
-    if (config.top_k > 0) {
-      throw Error(name + ".top_k", std::nullopt, to_text(config.top_k),
-                  std::string("0") + expected);
+    const char* expected =
+        "a request that does not truncate: others take LmHead::logits and LogitProcessor";
+    if (keeps_fewer(config.top_k, active)) {
+      throw Error(name + ".top_k", std::nullopt, to_text(config.top_k), expected);
     }
     const bool is_top_p = config.top_p < 1.0f;
     throw Error(name + (is_top_p ? ".top_p" : ".min_p"), std::nullopt,
-                to_text(is_top_p ? config.top_p : config.min_p),
-                std::string(is_top_p ? "1" : "0") + expected);
+                to_text(is_top_p ? config.top_p : config.min_p), expected);
   }
 }
 
@@ -54,9 +69,11 @@ LmHeadInputs<MemoryOf<ExecutionSpace>> inputs_of(
 template <class ExecutionSpace, LogitType Weight>
 LmHeadProcessor<ExecutionSpace, Weight>::LmHeadProcessor(const LmHead<ExecutionSpace, Weight>& head,
                                                          EventTraceRecorder* trace_recorder)
-    : m_head(&head),
-      m_trace_recorder(trace_recorder),
-      m_prepared(std::make_unique<PreparedStep<ExecutionSpace>>(head.execution_space())) {}
+    : m_head(&head), m_trace_recorder(trace_recorder) {
+  check_kokkos();
+  head.check_alive();
+  m_prepared = std::make_unique<PreparedStep<ExecutionSpace>>(head.m_space, "LmHeadProcessor");
+}
 
 template <class ExecutionSpace, LogitType Weight>
 LmHeadProcessor<ExecutionSpace, Weight>::~LmHeadProcessor() = default;
@@ -67,6 +84,30 @@ LmHeadProcessor<ExecutionSpace, Weight>& LmHeadProcessor<ExecutionSpace, Weight>
     LmHeadProcessor&&) noexcept = default;
 
 template <class ExecutionSpace, LogitType Weight>
+std::size_t LmHeadProcessor<ExecutionSpace, Weight>::staging_capacity() const {
+  return m_prepared ? m_prepared->capacity() : 0;
+}
+
+template <class ExecutionSpace, LogitType Weight>
+void LmHeadProcessor<ExecutionSpace, Weight>::check_step(
+    const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
+    const LmHeadOutputs<memory_space>& outputs) const {
+  check_kokkos();
+  m_head->check_alive();
+  check_hidden(hidden, m_head->max_rows(), m_head->hidden_size());
+  const auto rows = static_cast<std::int64_t>(hidden.extent(0));
+  validate(requests, rows, m_head->vocabulary());
+  check_no_whole_rows(requests, m_head->active_vocabulary());
+  if (is_given(outputs.uniforms)) {
+    throw Error("outputs.uniforms", std::nullopt, "given", "left out: what is drawn by is staged");
+  }
+  check_outputs(outputs, rows);
+  LmHeadInputs<memory_space> inputs;
+  inputs.hidden = hidden;
+  check_step_apart(m_head->m_weight, inputs, outputs);
+}
+
+template <class ExecutionSpace, LogitType Weight>
 void LmHeadProcessor<ExecutionSpace, Weight>::process(
     const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
     const LmHeadOutputs<memory_space>& outputs, std::span<const float> uniforms) {
@@ -74,34 +115,28 @@ void LmHeadProcessor<ExecutionSpace, Weight>::process(
     throw Error("LmHeadProcessor", std::nullopt, "moved from", "one that was not");
   }
   const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
-  check_kokkos();
-  check_hidden(hidden, m_head->max_rows(), m_head->hidden_size());
+  check_step(hidden, requests, outputs);
   const auto rows = static_cast<std::int64_t>(hidden.extent(0));
-  validate(requests, rows, m_head->vocabulary());
-  check_not_truncated(requests);
-  check_ties(outputs.ties);
-  if (outputs.uniforms.data() != nullptr || outputs.uniforms.extent(0) > 0) {
-    throw Error("outputs.uniforms", std::nullopt, "given", "left out: what is drawn by is staged");
-  }
+  const bool draws = is_given(outputs.tokens);
   std::vector<float> own;
-  const bool draws = outputs.tokens.data() != nullptr;
   if (draws && uniforms.empty()) {
     own = uniforms_of_valid_step(requests, rows, Purpose::sample);
     uniforms = own;
   }
   if (draws || !uniforms.empty()) check_uniforms("uniforms", uniforms, rows);
+  if (rows == 0) return;
+  const ExecutionSpace& space = m_head->m_space;
   {
     const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
     m_prepared->flatten(requests, m_head->vocabulary(), m_head->active_vocabulary(),
                         m_trace_recorder);
-    m_prepared->stage(m_head->execution_space(), requests, rows, uniforms, {.ties = outputs.ties});
+    m_prepared->stage(space, requests, rows, uniforms, {.ties = outputs.ties});
     m_staged_bytes = m_prepared->blob().size();
   }
   const TracedStage sampling(m_trace_recorder, "sampling", requests.request_ids);
   LmHeadOutputs<memory_space> asked = outputs;
   if (draws) asked.uniforms = m_prepared->rows().uniforms();
-  m_prepared->launch(m_head->execution_space(),
-                     [&] { m_head->process(inputs_of(*m_prepared, hidden), asked); });
+  m_prepared->launch(space, [&] { m_head->process(inputs_of(*m_prepared, hidden), asked); });
 }
 
 #define TOKKOS_INSTANTIATE(Space, Weight) template class LmHeadProcessor<Space, Weight>;

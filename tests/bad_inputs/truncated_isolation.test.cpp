@@ -224,7 +224,10 @@ void check_steps(int steps, std::uint64_t seed) {
       const bool is_greedy = bad.rows.batch.temperature[i] == 0.0f;
       const bool limits_only = is_greedy && after.status[i] == 0;  // a greedy row has no limits
       if (!limits_only) REQUIRE((after.status[i] & bad.rows.status[i]) == bad.rows.status[i]);
-      if (bad.rows.status[i] == 0) REQUIRE(after.rows[i] == before.rows[i]);
+      if (bad.rows.status[i] == 0) {
+        REQUIRE(after.status[i] == 0);
+        REQUIRE(after.rows[i] == before.rows[i]);
+      }
       const bool is_usable = (after.status[i] & unusable_row) == 0;
       for (int d = 0; d < draws; ++d) {
         const TokenId token = after.tokens[i * draws + static_cast<std::size_t>(d)];

@@ -146,7 +146,11 @@ void damage_array(FuzzBytes& bytes) {
         if (number <= stride || number > most / 2) damaged.strides[bytes.below(2)] = number;
         break;
       case 5:
-        damaged.data = bytes.flag() ? nullptr : static_cast<char*>(damaged.data) + 2;
+        if (bytes.flag() || damaged.data == nullptr) {
+          damaged.data = nullptr;
+        } else {
+          damaged.data = static_cast<char*>(damaged.data) + 2;
+        }
         break;
       default:
         damaged.reserved = number32;

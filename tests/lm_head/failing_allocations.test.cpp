@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // An allocation of an LM head fails, whichever it is.
+#include <tokkos/lm_head/lm_head_processor.hpp>
+
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -12,6 +14,7 @@
 
 #include "bad_inputs/leaks.hpp"
 #include "lm_head/head_on_device.hpp"
+#include "lm_head/processed_step.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -83,6 +86,41 @@ TEMPLATE_LIST_TEST_CASE("a step of an LM head whose n-th allocation fails leaves
     made.process(next.inputs(), next.outputs());
     CHECK(next.results() == expected);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of requests whose n-th allocation fails leaves an LM head usable",
+                        "[lm_head]", HostSpaces) {
+  if (!kokkos_survives_failing_allocations) SKIP("Kokkos's debug mode does not survive this");
+  using OnSpace = Backend<TestType, float>;
+  const RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 1);
+  const Snapshot before(step);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  const Bits expected = by_rows(device, step, step.step.requests());
+  std::int64_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    LmHeadProcessor<TestType, float> processor(head);
+    const HeadViews<MemoryOf<TestType>> results(static_cast<std::size_t>(step.rows));
+    const Bits unwritten = results.bits();
+    const auto outputs = results.of_head();
+    const StepRequests requests = step.step.requests();
+    bool threw = false;
+    fail_allocation(n);
+    try {
+      processor.process(device.hidden(), requests, outputs);
+    } catch (const std::exception&) {
+      threw = true;
+    }
+    failed = stop_failing().happened;
+    CAPTURE(n, threw);
+    CHECK((failed || !threw));  // a sort does without memory
+    if (!threw) CHECK(results.bits() == expected);
+    if (threw && n == 0) CHECK(results.bits() == unwritten);  // later ones may be Kokkos's launches
+    CHECK(Snapshot(step) == before);
+    processor.process(device.hidden(), requests, outputs);
+    CHECK(results.bits() == expected);
+  }
+  CHECK(n > 5);
 }
 
 }  // namespace tokkos::test

@@ -43,7 +43,10 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor gives the bits of rows and Logit
       CHECK(results.bits() == expected);
       CHECK(results.intact());
     }
-    CHECK(processor.staged_bytes() > 0);
+    tokkos::LogitProcessor<Space> of_rows(Space(), step.rows, head_vocabulary, step.active);
+    of_rows.prepare(step.rows, requests);
+    CHECK(processor.staged_bytes() == of_rows.staged_bytes());
+    CHECK(processor.staging_capacity() == of_rows.staging_capacity());
   }
   CHECK(Snapshot(step) == before);
 }
@@ -77,14 +80,129 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor takes given uniforms and ties", 
   CHECK(ties_uniform != ties_lowest);
 }
 
-TEMPLATE_LIST_TEST_CASE("a step of no requests is no step of an LM head's processor", "[lm_head]",
+TEMPLATE_LIST_TEST_CASE("limits that change nothing pass through an LM head's processor",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary - 500, 1);
+  REQUIRE(step.step.configs.size() >= 3);
+  auto& configs = step.step.configs;
+  configs[0].temperature = 0.0f;
+  configs[0].top_k = 3;
+  configs[0].top_p = 0.5f;
+  configs[0].min_p = 0.2f;
+  configs[1].top_k = static_cast<std::int32_t>(head_vocabulary - 500);
+  configs[2].top_k = 1 << 30;
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
+  processor.process(device.hidden(), step.step.requests(), results.of_head());
+  TestType().fence("tokkos::test::processor");
+  CHECK(results.bits() == by_rows(device, step, step.step.requests()));
+}
+
+TEST_CASE("whole rows are for requests that truncate", "[lm_head]") {
+  tokkos::GenerationConfig config;
+  CHECK(!tokkos::needs_whole_row(config, 100));
+  for (const std::int32_t k : {1, 50, 99}) {
+    config.top_k = k;
+    CHECK(tokkos::needs_whole_row(config, 100));
+    CHECK(!tokkos::needs_whole_row(config, k));
+  }
+  config.temperature = 1e-5f;
+  CHECK(!tokkos::needs_whole_row(config, 100));
+  config = {};
+  config.top_p = 0.999f;
+  CHECK(tokkos::needs_whole_row(config, 100));
+  config = {};
+  config.min_p = 1e-45f;
+  CHECK(tokkos::needs_whole_row(config, 100));
+}
+
+TEMPLATE_LIST_TEST_CASE("a batch may be split between an LM head's processor and whole rows",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  constexpr std::int64_t count = 6;
+  RandomStep all, truncated, others;
+  std::vector<std::size_t> of_others, of_truncated;
+  for (std::size_t i = 0; i < count; ++i) {
+    tokkos::GenerationConfig config;
+    config.seed = 7 + i;
+    config.frequency_penalty = 0.25f;
+    if (i % 3 != 0) config.top_p = 0.6f;
+    tokkos::TokenHistory history({1, 2});
+    history.commit(static_cast<tokkos::TokenId>(i));
+    all.step.add(config, history);
+    const bool whole = tokkos::needs_whole_row(config, head_vocabulary);
+    RandomStep& part = whole ? truncated : others;
+    part.step.add(config, history);
+    part.step.ids.back() = all.step.ids.back();
+    (whole ? of_truncated : of_others).push_back(i);
+  }
+  for (RandomStep* step : {&all, &truncated, &others}) {
+    step->vocabulary = step->active = head_vocabulary;
+    step->rows = static_cast<std::int64_t>(step->step.configs.size());
+  }
+  const HeadCase whole = head_of(all);
+  const auto tokens_of = [](const HeadViews<Memory>& results) { return results.tokens.values(); };
+  const auto rows_of = [&](const HeadCase& head, const RandomStep& step) {
+    const DeviceHead<OnSpace> device(head);
+    const HeadViews<Memory> results(static_cast<std::size_t>(step.rows));
+    const Kokkos::View<float**, Kokkos::LayoutRight, Memory> logits("logits", step.rows,
+                                                                    head_vocabulary);
+    device.head().logits(device.hidden(), logits);
+    tokkos::LogitProcessor<TestType> processor(TestType(), step.rows, head_vocabulary);
+    processor.process(logits, step.step.requests(), results.of_rows());
+    TestType().fence("tokkos::test::rows");
+    return tokens_of(results);
+  };
+  const auto part_of = [&](const std::vector<std::size_t>& rows) {
+    HeadCase part = whole;
+    part.rows = static_cast<std::int64_t>(rows.size());
+    part.hidden.clear();
+    for (const std::size_t row : rows) {
+      const auto from = whole.hidden.begin() + static_cast<std::ptrdiff_t>(row) * head_size;
+      part.hidden.insert(part.hidden.end(), from, from + head_size);
+    }
+    part.uniforms.resize(rows.size());
+    part.given.resize(rows.size());
+    return part;
+  };
+  const std::vector<tokkos::TokenId> expected = rows_of(whole, all);
+  const std::vector<tokkos::TokenId> cut = rows_of(part_of(of_truncated), truncated);
+  const DeviceHead<OnSpace> device(part_of(of_others));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<Memory> results(of_others.size());
+  processor.process(device.hidden(), others.step.requests(), results.of_head());
+  TestType().fence("tokkos::test::processor");
+  const std::vector<tokkos::TokenId> streamed = tokens_of(results);
+  std::vector<tokkos::TokenId> joined(count);
+  for (std::size_t i = 0; i < of_truncated.size(); ++i) joined[of_truncated[i]] = cut[i];
+  for (std::size_t i = 0; i < of_others.size(); ++i) joined[of_others[i]] = streamed[i];
+  CHECK(joined == expected);
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of no rows is no step of an LM head's processor", "[lm_head]",
                         ExecutionSpaces) {
   using OnSpace = Backend<TestType, float>;
   using Memory = typename OnSpace::memory_space;
-  const DeviceHead<OnSpace> device(plain_case(2, 300, 4, 72));
+  const RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 1);
+  const DeviceHead<OnSpace> device(head_of(step));
   const auto head = device.head();
   tokkos::LmHeadProcessor<TestType, float> processor(head);
-  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> none("none", 0, 4);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> none("none", 0, head_size);
+  const HeadViews<Memory> empty(0), results(static_cast<std::size_t>(step.rows));
   processor.process(none, {}, {});
-  CHECK(device.results() == DeviceHead<OnSpace>(plain_case(2, 300, 4, 72)).results());
+  processor.process(none, {}, empty.of_head());
+  OwnedStep without_rows;  // a request of no rows
+  without_rows.add({});
+  without_rows.cum_num_token = {0, 0};
+  processor.process(none, without_rows.requests(), empty.of_head());
+  CHECK(empty.bits().empty());
+  CHECK(empty.intact());
+  processor.process(device.hidden(), step.step.requests(), results.of_head());
+  TestType().fence("tokkos::test::processor");
+  CHECK(results.bits() == by_rows(device, step, step.step.requests()));
 }

@@ -35,6 +35,14 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
   using Memory = typename OnSpace::memory_space;
   using Outputs = tokkos::LmHeadOutputs<Memory>;
   RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 2);
+  step.step.configs[1].temperature = 0.7f;  // a greedy row has no limits
+  int hook_calls = 0;
+  const tokkos::EditHook hook = [&](tokkos::RowEdits&) { ++hook_calls; };
+  const auto requests = [&] {
+    tokkos::StepRequests all = step.step.requests();
+    all.edit_hook = &hook;
+    return all;
+  };
   const Snapshot before(step);
   const DeviceHead<OnSpace> device(head_of(step));
   const auto head = device.head();
@@ -65,8 +73,17 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
        }},
       {{"tokens", {}, "left out"},
        [](OwnedStep&, Outputs& out, std::vector<float>&) { out.tokens = {}; }},
+      {{"tokens.data", {}, "null"},
+       [](OwnedStep&, Outputs& out, std::vector<float>&) {
+         out.tokens = tokkos::vector_of<tokkos::TokenId, Memory>(nullptr, out.tokens.extent(0));
+       }},
+      {{"log_sum_exp", {}, "a View that overlaps hidden"},
+       [&](OwnedStep&, Outputs& out, std::vector<float>&) {
+         out.log_sum_exp = tokkos::vector_of<float, Memory>(
+             const_cast<float*>(device.hidden().data()), out.tokens.extent(0));
+       }},
   };
-  for (const int k : {1, 40, 100000}) {
+  for (const int k : {1, 40, 8999}) {
     changes.push_back(
         {{"generation_configs[1].top_k", {}, std::to_string(k)},
          [=](OwnedStep& own, Outputs&, std::vector<float>&) { own.configs[1].top_k = k; }});
@@ -91,9 +108,11 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
     Outputs outputs = results.of_head();
     std::vector<float> given = uniforms;
     change(step.step, outputs, given);
-    check_refused(
-        blame, [&] { processor.process(device.hidden(), step.step.requests(), outputs, given); });
+    for (ScriptedGrammar& grammar : step.grammars) grammar.throw_at(-1);  // counts from 0
+    check_refused(blame, [&] { processor.process(device.hidden(), requests(), outputs, given); });
     step.step.configs = kept.configs;
+    CHECK(hook_calls == 0);
+    for (const ScriptedGrammar& grammar : step.grammars) CHECK(grammar.calls() == 0);
     TestType().fence("tokkos::test::refused");
     CHECK(results.bits() == unwritten);
     CHECK(Snapshot(step) == before);
@@ -131,9 +150,8 @@ TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it 
   hook = [&](tokkos::RowEdits&) {
     processor.process(device.hidden(), step.step.requests(), results.of_head());
   };
-  CHECK(error_of([&] {
-          processor.process(device.hidden(), requests, results.of_head());
-        }).message.find("called by a hook or mask of its own call") != std::string::npos);
+  check_refused({"LmHeadProcessor", {}, "called by a hook or mask of its own call"},
+                [&] { processor.process(device.hidden(), requests, results.of_head()); });
   CHECK(results.bits() == unwritten);
   CHECK(Snapshot(step) == before);
   requests.edit_hook = nullptr;
@@ -142,4 +160,37 @@ TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it 
   CHECK(results.bits() == by_rows(device, step, requests));
   CHECK(error_of([&] { first.process(device.hidden(), requests, results.of_head()); }).field ==
         "LmHeadProcessor");
+}
+
+TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses a head that was moved from", "[lm_head]",
+                        ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  const RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 1);
+  const DeviceHead<OnSpace> device(head_of(step));
+  auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const auto other = std::move(head);
+  const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
+  const Bits unwritten = results.bits();
+  const Blame blame{"Kokkos", {}, "finalized, or the LmHead was moved from"};
+  check_refused(
+      blame, [&] { processor.process(device.hidden(), step.step.requests(), results.of_head()); });
+  check_refused(blame, [&] { tokkos::LmHeadProcessor<TestType, float> late(head); });
+  CHECK(results.bits() == unwritten);
+}
+
+TEMPLATE_LIST_TEST_CASE("an LM head's processor draws by Philox for named requests alone",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  const RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 1);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
+  const Bits unwritten = results.bits();
+  tokkos::StepRequests requests = step.step.requests();
+  requests.request_ids = {};
+  check_refused({"request_ids.size", {}, "0"},
+                [&] { processor.process(device.hidden(), requests, results.of_head()); });
+  CHECK(results.bits() == unwritten);
 }

@@ -127,6 +127,14 @@ TEMPLATE_LIST_TEST_CASE("edits and given tokens that are out of range are flagge
   head.edits.push_back({0, vocabulary, 1.0f});          // past the vocabulary
   head.edits.push_back({1, -3, 0.0f, 1});               // before it
   head.edits.push_back({2, vocabulary - 1, 0.0f, -7});  // no count, past the active ones
+  HeadCase biased = sound;
+  for (const std::int32_t row : {0, 1, 2}) {  // the bias of a penalized one, past the active ones
+    const auto token = static_cast<std::int32_t>(vocabulary - 1 - row);
+    biased.edits.push_back({row, token, std::numeric_limits<float>::infinity(), 1});
+  }
+  const HeadResults of_biased = DeviceHead<OnSpace>(biased).stream();
+  for (const auto status : of_biased.status) CHECK(status == RowStatus::invalid_edit);
+  CHECK(of_biased == DeviceHead<OnSpace>(biased).whole());
   const HeadResults results = DeviceHead<OnSpace>(head).stream();
   for (const auto status : results.status) CHECK(status == RowStatus::invalid_edit);
   CHECK(results == DeviceHead<OnSpace>(head).whole());

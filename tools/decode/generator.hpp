@@ -110,8 +110,8 @@ class Generator {
   // Whether some step may need whole rows of logits.
   bool needs_logits() const {
     return m_settings.speculate || m_target->direct() == nullptr ||
-           std::ranges::any_of(m_settings.requests, [](const RequestSettings& request) {
-             return request.config.has_truncation();
+           std::ranges::any_of(m_settings.requests, [&](const RequestSettings& request) {
+             return !m_target->direct()->takes(request.config);
            });
   }
 
@@ -177,8 +177,15 @@ class Generator {
     }
   }
 
+  bool takes_all(const DirectDraw<ExecutionSpace>& direct) const {
+    const StepRequests requests = m_batch.rows();
+    return std::ranges::all_of(requests.generation_configs, [&](const GenerationConfig& config) {
+      return direct.takes(config);
+    });
+  }
+
   DrawnStep draw_without_drafts() {
-    if (auto* direct = m_target->direct(); direct != nullptr && !m_batch.truncates()) {
+    if (auto* direct = m_target->direct(); direct != nullptr && takes_all(*direct)) {
       return direct->draw(m_space, m_batch, m_settings.most_likely, m_settings.trace, m_statistics);
     }
     const std::size_t count = m_batch.size();

@@ -54,6 +54,10 @@ class HeadTarget final : public TargetModel<ExecutionSpace>, public DirectDraw<E
 
   DirectDraw<ExecutionSpace>* direct() override { return this; }
 
+  bool takes(const GenerationConfig& config) const override {
+    return !needs_whole_row(config, vocabulary());
+  }
+
   DrawnStep draw(const ExecutionSpace& space, const StepBatch& batch,
                  std::optional<std::int32_t> most_likely, EventTraceRecorder* trace,
                  Statistics& statistics) override {

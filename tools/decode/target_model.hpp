@@ -30,7 +30,10 @@ class DirectDraw {
  public:
   virtual ~DirectDraw() = default;
 
-  /// A token of each request, for requests that draw from all words.
+  /// Whether it can draw for such a request.
+  virtual bool takes(const GenerationConfig& config) const = 0;
+
+  /// A token of each request, of those that it takes.
   /// @param most_likely of how many of the most likely tokens log-probabilities are wanted, beside
   ///   those of the drawn ones
   /// @param trace may be null

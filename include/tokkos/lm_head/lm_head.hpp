@@ -14,6 +14,9 @@
 
 namespace tokkos {
 
+template <class ExecutionSpace, LogitType Weight>
+class LmHeadProcessor;
+
 /// From hidden states to tokens without the logits of a whole row: the vocabulary is gone through
 /// in blocks of whole chunks, from its end to its beginning. A block's logits are computed, scaled,
 /// capped, edited, masked and measured, and forgotten; what is left are the pairs of `measure` and
@@ -81,6 +84,10 @@ class LmHead {
   std::size_t device_bytes() const { return m_device_bytes; }
 
  private:
+  friend class LmHeadProcessor<ExecutionSpace, Weight>;
+  /// Throws if this was moved from, or outlives Kokkos.
+  void check_alive() const;
+
   ExecutionSpace m_space;
   Matrix<const Weight, memory_space> m_weight;
   LmHeadOptions m_options;
