@@ -177,6 +177,10 @@ TEST_CASE("a tensor that cannot be taken is refused by its member", "[interop]")
     return refused_member(made.tensor);
   };
   CHECK(refused([](HandMade& m) { m.tensor.ndim = 3; }) == "logits.ndim");
+  CHECK(refused([](HandMade& m) {  // products that fit, and their sum does not
+          m.shape[0] = 1, m.shape[1] = std::numeric_limits<std::int64_t>::max() - 7;
+          m.tensor.strides = nullptr;
+        }) == "logits.shape");
   CHECK(refused([](HandMade& m) { m.tensor.ndim = 0; }) == "logits.ndim");
   CHECK(refused([](HandMade& m) { m.tensor.ndim = -1; }) == "logits.ndim");
   CHECK(refused([](HandMade& m) { m.tensor.dtype = {kDLFloat, 64, 1}; }) == "logits.dtype");
@@ -199,6 +203,13 @@ TEST_CASE("a tensor that cannot be taken is refused by its member", "[interop]")
   CHECK(refused([](HandMade& m) {
           m.tensor.data = reinterpret_cast<char*>(m.memory.data()) + 1;
         }) == "logits.data");
+  HandMade half;  // of the right kind and not of its size
+  half.tensor.dtype.bits = 16;
+  const Complaint said = error_of([&] {
+    static_cast<void>(DlpackTensor("logits", half.tensor).matrix<const float>(Kokkos::Serial()));
+  });
+  CHECK(said.field == "logits.dtype");
+  CHECK(said.value == "float16");
 }
 
 TEST_CASE("pinned memory of a GPU is a host's too", "[interop]") {

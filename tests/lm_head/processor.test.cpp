@@ -80,6 +80,36 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor takes given uniforms and ties", 
   CHECK(ties_uniform != ties_lowest);
 }
 
+TEMPLATE_LIST_TEST_CASE("an LM head's processor scores without drawing", "[lm_head]",
+                        ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 2);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<typename OnSpace::memory_space> all(static_cast<std::size_t>(step.rows));
+  const HeadViews<typename OnSpace::memory_space> scored(static_cast<std::size_t>(step.rows));
+  processor.process(device.hidden(), step.step.requests(), all.of_head());
+  tokkos::StepRequests requests = step.step.requests();
+  requests.request_ids = {};  // nothing is drawn
+  const auto lists = scored.of_head();
+  processor.process(device.hidden(), requests,
+                    {.log_sum_exp = lists.log_sum_exp,
+                     .top_tokens = lists.top_tokens,
+                     .top_logprobs = lists.top_logprobs,
+                     .row_status = lists.row_status});
+  TestType().fence("tokkos::test::scored");
+  CHECK(scored.tokens.values() == std::vector<tokkos::TokenId>(scored.tokens.values().size()));
+  CHECK(scored.top_tokens.values() == all.top_tokens.values());
+  CHECK(scored.status.values() == all.status.values());
+  Bits sums, expected;
+  append(sums, scored.log_sum_exp.values());
+  append(sums, scored.top_logprobs.values());
+  append(expected, all.log_sum_exp.values());
+  append(expected, all.top_logprobs.values());
+  CHECK(sums == expected);
+}
+
 TEMPLATE_LIST_TEST_CASE("limits that change nothing pass through an LM head's processor",
                         "[lm_head]", ExecutionSpaces) {
   using OnSpace = Backend<TestType, float>;

@@ -158,6 +158,7 @@ TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it 
   processor.process(device.hidden(), requests, results.of_head());
   TestType().fence("tokkos::test::processor");
   CHECK(results.bits() == by_rows(device, step, requests));
+  CHECK(first.staging_capacity() == 0);
   CHECK(error_of([&] { first.process(device.hidden(), requests, results.of_head()); }).field ==
         "LmHeadProcessor");
 }

@@ -113,6 +113,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
       {{"given_logprobs.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.given_logprobs = {}; }},
       {{"given_tokens.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.given_tokens = {}; }},
       {{"top_logprobs.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.top_logprobs = {}; }},
+      {{"top_tokens.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.top_tokens = {}; }},
       {{"token_logprobs", {}, "a View that overlaps log_sum_exp"},
        [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
       {{"tokens", {}, "a View that overlaps row_status"},
