@@ -47,6 +47,11 @@ TEMPLATE_LIST_TEST_CASE("raw outputs that cannot be had are refused, and nothing
   outputs.raw_top_tokens = wide;
   CHECK(refused(outputs, none) == "raw_top_tokens.extent");
   outputs = views.with_raw();
+  const Kokkos::LayoutStride places = outputs.raw_top_tokens.layout();
+  outputs.raw_top_tokens = Matrix<TokenId, Memory>(nullptr, places);
+  outputs.raw_top_logprobs = Matrix<float, Memory>(nullptr, places);
+  CHECK(refused(outputs, none) == "raw_top_tokens.data");
+  outputs = views.with_raw();
   const Kokkos::View<float*, Memory> fewer("tokkos::test::fewer", 4);
   outputs.raw_logprobs = fewer;
   CHECK(refused(outputs, none) == "raw_logprobs.extent");

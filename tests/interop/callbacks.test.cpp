@@ -254,4 +254,26 @@ TEST_CASE("a logit hook changes logits between edits and draw, and may fail", "[
   CHECK(step.drawn == -7);
 }
 
+TEST_CASE("a mask that does not say whether it constrains does", "[interop]") {
+  HookedStep step;
+  ToldMask told;
+  told.is_constrained = [] { return 0; };
+  tokkos_mask_callbacks callbacks = told.callbacks();
+  callbacks.fill = [](void*, std::int32_t* words, std::size_t count) -> std::int32_t {
+    for (std::size_t i = 0; i < count; ++i) words[i] = 0;
+    words[0] = 1 << 9;  // token 9 alone
+    return 0;
+  };
+  Mask says_no, says_nothing;
+  check_ok(tokkos_mask_create(&callbacks, says_no.put()));
+  callbacks.is_constrained = nullptr;
+  check_ok(tokkos_mask_create(&callbacks, says_nothing.put()));
+  step.request.mask = says_no.get();
+  check_ok(step.process());
+  CHECK(step.drawn != 9);
+  step.request.mask = says_nothing.get();
+  check_ok(step.process());
+  CHECK(step.drawn == 9);
+}
+
 }  // namespace tokkos::test

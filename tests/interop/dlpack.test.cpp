@@ -110,6 +110,10 @@ TEST_CASE("strides may be null, or say anything where there is one element", "[i
   made.tensor.data = nullptr;
   check_ok(import_to(array, &made.tensor, TOKKOS_DLPACK_TENSOR));
   CHECK(array.shape[0] == 0);
+  made.shape = {3, 0, 1};
+  check_ok(import_to(array, &made.tensor, TOKKOS_DLPACK_TENSOR));
+  CHECK(array.shape[0] == 3);
+  CHECK(array.shape[1] == 0);
   HandMade vector;
   vector.tensor.ndim = 1;
   vector.strides = {4, 1, 1};

@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -45,6 +46,22 @@ TEST_CASE("a tree of C is given by links or by arrays, not both", "[interop]") {
   refused([&](tokkos_draft_tree& tree) { tree.count = 1; });
   row.request.draft_tree = nullptr;
   check_ok(row.process());
+}
+
+TEST_CASE("links of C that reach past all addresses are refused", "[interop]") {
+  OneRow row;
+  const std::int32_t number = -1;
+  tokkos_tree_links links = tokkos_tree_links_default();
+  links.draft_tokens = links.first_child = links.next_sibling = &number;
+  tokkos_draft_tree tree = tokkos_draft_tree_default();
+  tree.links = &links;
+  row.request.draft_tree = &tree;
+  for (const std::size_t count : {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX - 7}) {
+    links.count = count;
+    const Complaint said = row.complaint();
+    CHECK(said.field == "requests[0].draft_tree.links.draft_tokens.size");
+    CHECK(said.value == std::to_string(count));
+  }
 }
 
 TEST_CASE("rows of a request of C are counted by 31 bits", "[interop]") {

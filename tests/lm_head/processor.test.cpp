@@ -98,6 +98,8 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor scores without drawing", "[lm_he
                      .top_tokens = lists.top_tokens,
                      .top_logprobs = lists.top_logprobs,
                      .row_status = lists.row_status});
+  const std::vector<float> uniforms(static_cast<std::size_t>(step.rows), 0.5f);
+  processor.process(device.hidden(), requests, {.log_sum_exp = lists.log_sum_exp}, uniforms);
   TestType().fence("tokkos::test::scored");
   CHECK(scored.tokens.values() == std::vector<tokkos::TokenId>(scored.tokens.values().size()));
   CHECK(scored.top_tokens.values() == all.top_tokens.values());

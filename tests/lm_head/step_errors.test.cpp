@@ -118,6 +118,14 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
        [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
       {{"tokens", {}, "a View that overlaps row_status"},
        [](Inputs&, Outputs& out) { out.row_status = out.tokens; }},
+      {{"top_tokens.data", {}, "null"},
+       [](Inputs&, Outputs& out) {
+         out.top_tokens = tokkos::Matrix<tokkos::TokenId, Memory>(nullptr, out.top_tokens.layout());
+       }},
+      {{"given_logprobs.data", {}, "null"},
+       [](Inputs&, Outputs& out) {
+         out.given_logprobs = tokkos::Matrix<float, Memory>(nullptr, out.given_logprobs.layout());
+       }},
       {{"hidden.data", {}, "null"},
        [](Inputs& in, Outputs&) {
          in.hidden = tokkos::Matrix<const float, Memory>(nullptr, in.hidden.layout());
