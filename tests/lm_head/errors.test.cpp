@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends.hpp"
-#include "lm_head/blame.hpp"
+#include "bad_inputs/refusal.hpp"
 #include "lm_head/head_on_device.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -30,7 +30,7 @@ TEST_CASE("an LM head refuses weights and options that are out of range", "[lm_h
   using Weights = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
   const auto refuses = [](const Blame& blame, const Weights& weight, std::int64_t rows,
                           const LmHeadOptions& options) {
-    check_refused(blame, [&] { tokkos::LmHead<Space, float>(Space(), weight, rows, options); });
+    expect_refusal(blame, [&] { tokkos::LmHead<Space, float>(Space(), weight, rows, options); });
   };
   const Weights weight("weight", 100, 8);
   refuses({"vocab_size", {}, "0"}, Weights("weight", 0, 8), 1, {});
@@ -41,8 +41,8 @@ TEST_CASE("an LM head refuses weights and options that are out of range", "[lm_h
     const auto extent = static_cast<std::size_t>(size);
     const tokkos::Matrix<const float, Memory> wide(one.data(),
                                                    Kokkos::LayoutStride(1, extent, extent, 1));
-    check_refused({"weight.extent", 1, std::to_string(size)},
-                  [&] { tokkos::LmHead<Space, float>(Space(), wide, 16); });
+    expect_refusal({"weight.extent", 1, std::to_string(size)},
+                   [&] { tokkos::LmHead<Space, float>(Space(), wide, 16); });
   }
   refuses({"active_vocabulary", {}, "524288"}, Weights("weight", 1 << 19, 1), 1, {});
   for (const std::int64_t rows : {std::int64_t{-1}, std::int64_t{-100}, std::int64_t{1} << 31}) {

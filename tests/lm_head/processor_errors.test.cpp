@@ -3,7 +3,7 @@
 #include <tokkos/lm_head/lm_head_processor.hpp>
 
 #include "backends.hpp"
-#include "lm_head/blame.hpp"
+#include "bad_inputs/refusal.hpp"
 #include "lm_head/processed_step.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -109,7 +109,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
     std::vector<float> given = uniforms;
     change(step.step, outputs, given);
     for (ScriptedGrammar& grammar : step.grammars) grammar.throw_at(-1);  // counts from 0
-    check_refused(blame, [&] { processor.process(device.hidden(), requests(), outputs, given); });
+    expect_refusal(blame, [&] { processor.process(device.hidden(), requests(), outputs, given); });
     step.step.configs = kept.configs;
     CHECK(hook_calls == 0);
     for (const ScriptedGrammar& grammar : step.grammars) CHECK(grammar.calls() == 0);
@@ -120,10 +120,10 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
   // Hidden states of other rows or another length, and more of them than the head was made for.
   const Kokkos::View<float**, Kokkos::LayoutRight, Memory> wrong("wrong", step.rows, head_size + 1);
   const Kokkos::View<float**, Kokkos::LayoutRight, Memory> more("more", step.rows + 1, head_size);
-  check_refused({"hidden.extent", 1, std::to_string(head_size + 1)},
-                [&] { processor.process(wrong, step.step.requests(), results.of_head()); });
-  check_refused({"hidden.extent", 0, std::to_string(step.rows + 1)},
-                [&] { processor.process(more, step.step.requests(), results.of_head()); });
+  expect_refusal({"hidden.extent", 1, std::to_string(head_size + 1)},
+                 [&] { processor.process(wrong, step.step.requests(), results.of_head()); });
+  expect_refusal({"hidden.extent", 0, std::to_string(step.rows + 1)},
+                 [&] { processor.process(more, step.step.requests(), results.of_head()); });
   CHECK(results.bits() == unwritten);
   processor.process(device.hidden(), step.step.requests(), results.of_head());
   TestType().fence("tokkos::test::processor");
@@ -150,8 +150,8 @@ TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it 
   hook = [&](tokkos::RowEdits&) {
     processor.process(device.hidden(), step.step.requests(), results.of_head());
   };
-  check_refused({"LmHeadProcessor", {}, "called by a hook or mask of its own call"},
-                [&] { processor.process(device.hidden(), requests, results.of_head()); });
+  expect_refusal({"LmHeadProcessor", {}, "called by a hook or mask of its own call"},
+                 [&] { processor.process(device.hidden(), requests, results.of_head()); });
   CHECK(results.bits() == unwritten);
   CHECK(Snapshot(step) == before);
   requests.edit_hook = nullptr;
@@ -174,9 +174,9 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses a head that was moved fr
   const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
   const Bits unwritten = results.bits();
   const Blame blame{"Kokkos", {}, "finalized, or the LmHead was moved from"};
-  check_refused(
+  expect_refusal(
       blame, [&] { processor.process(device.hidden(), step.step.requests(), results.of_head()); });
-  check_refused(blame, [&] { tokkos::LmHeadProcessor<TestType, float> late(head); });
+  expect_refusal(blame, [&] { tokkos::LmHeadProcessor<TestType, float> late(head); });
   CHECK(results.bits() == unwritten);
 }
 
@@ -191,7 +191,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor draws by Philox for named reques
   const Bits unwritten = results.bits();
   tokkos::StepRequests requests = step.step.requests();
   requests.request_ids = {};
-  check_refused({"request_ids.size", {}, "0"},
-                [&] { processor.process(device.hidden(), requests, results.of_head()); });
+  expect_refusal({"request_ids.size", {}, "0"},
+                 [&] { processor.process(device.hidden(), requests, results.of_head()); });
   CHECK(results.bits() == unwritten);
 }

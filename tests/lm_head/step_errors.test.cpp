@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends.hpp"
-#include "lm_head/blame.hpp"
+#include "bad_inputs/refusal.hpp"
 #include "lm_head/head_on_device.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -179,7 +179,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
     Inputs inputs = device.inputs();
     Outputs outputs = device.outputs();
     change(inputs, outputs);
-    check_refused(blame, [&] { made.process(inputs, outputs); });
+    expect_refusal(blame, [&] { made.process(inputs, outputs); });
     CHECK(device.results() == before);
   }
   const HeadCase larger = full_case(4, 5000, 8, 61);
