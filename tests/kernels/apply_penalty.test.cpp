@@ -198,8 +198,11 @@ TEMPLATE_LIST_TEST_CASE("NaN, infinite and masked logits keep their value under 
 }
 
 TEMPLATE_LIST_TEST_CASE("a count above 2^24 is rounded to float32", "", Backends) {
-  check_row<TestType>({5.0f, -5.0f}, {0.0f, 0x1p-24f, 1.0f, (1 << 24) + 1});
-  check_row<TestType>({5.0f, -5.0f}, {0.0f, 0x1p-28f, 1.0f, 2147483647});
+  constexpr std::int32_t exact = 1 << 24;
+  for (const std::int32_t count : {exact + 1, exact + 3, (1 << 30) + 33, 2147483647}) {
+    check_row<TestType>({5.0f, -5.0f}, {0.0f, 0x1p-24f, 1.0f, count});
+    check_row<TestType>({5.0f, -5.0f}, {0.5f, 0x1p-28f, 1.0f, count});
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("a penalty outside the logits is left out and flags its row", "",

@@ -111,10 +111,12 @@ TEMPLATE_LIST_TEST_CASE("batch_spec_verify accepts a draft at its threshold", "[
 
 TEMPLATE_LIST_TEST_CASE("batch_spec_verify accepts where the residual vanishes", "[verify]",
                         ExecutionSpaces) {
-  // p[0] is two ulps below q[0] and p[1] 2^-24 above q[1]: rejected, but nothing is left over.
+  // p[0] is two ulps below q[0] and p[1] hardly above q[1]: rejected, but nothing is left over.
+  const float left = GENERATE(0.0f, 0x1p-26f, 0x1p-25f, 0x1p-24f);
+  CAPTURE(left);
   VerifyCase c = one_child<TestType>(3, 0, 1.0f - 0x1p-24f);
   std::ranges::copy(std::vector{0.5f, 0.25f, 0.25f}, c.draft_row(1).begin());
-  std::ranges::copy(std::vector{0.5f - 0x1p-24f, 0.25f + 0x1p-24f, 0.25f}, c.model_row(0).begin());
+  std::ranges::copy(std::vector{0.5f - 0x1p-24f, 0.25f + left, 0.25f}, c.model_row(0).begin());
   const Verified verified = VerifyCaseOnDevice<TestType>(c).by_seed_rule(TestType());
   CHECK(verified.parent_ptr[0] == 1);
   CHECK(verified.status[0] == 0);

@@ -114,7 +114,9 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees compares strictly", "[verify]", Exec
 TEMPLATE_LIST_TEST_CASE("verify_draft_trees keeps the target where the residual vanishes",
                         "[verify]", ExecutionSpaces) {
   // u * q = p[0], so the child is rejected; nothing above 1e-7 is left over.
-  VerifyCase c = one_child({0.5f - 0x1p-25f, 0.25f + 0x1p-25f, 0.25f}, {0.5f, 0.25f, 0.25f}, 0,
+  const float left = GENERATE(0.0f, 0x1p-26f, 0x1p-25f, 0x1p-24f);
+  CAPTURE(left);
+  VerifyCase c = one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0,
                            largest_uniform);
   c.bonus_uniforms[0] = 0.25f;
   const Verified verified = verify<TestType>(c);
@@ -131,6 +133,19 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees keeps the target where the residual 
   CHECK(with_sibling.accepted[0] == 1);
   CHECK(with_sibling.bonus_tokens[0] == 1);
   CHECK(with_sibling.status[0] == RowStatus::zero_residual);
+}
+
+TEMPLATE_LIST_TEST_CASE("verify_draft_trees draws from a residual just above 1e-7", "[verify]",
+                        ExecutionSpaces) {
+  const float left = GENERATE(0x1p-23f, 0x1.cp-24f);
+  CAPTURE(left);
+  VerifyCase c = one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0,
+                           largest_uniform);
+  c.bonus_uniforms[0] = 0.25f;
+  const Verified verified = verify<TestType>(c);
+  CHECK(verified.accepted[0] == 0);
+  CHECK(verified.status[0] == RowStatus::ok);
+  CHECK(verified.bonus_tokens[0] == 1);  // all that is left over is there
 }
 
 TEMPLATE_LIST_TEST_CASE("a residual whose masses are rounded is drawn from all the same",
