@@ -20,9 +20,18 @@ template <class T>
               "a number in [" + to_text(lowest) + ", " + to_text(highest) + "]");
 }
 
+template <class T>
+void check_maximum(const char* name, T maximum) {
+  if (maximum >= T{0}) return;
+  throw Error(std::string("ranges.") + name, std::nullopt, to_text(maximum), "a number from 0 on");
+}
+
 }  // namespace
 
 void validate(const GenerationConfig& config, const ParameterRanges& ranges, std::int64_t request) {
+  check_maximum("max_temperature", ranges.max_temperature);
+  check_maximum("max_penalty", ranges.max_penalty);
+  check_maximum("max_bias", ranges.max_bias);
   const auto check = [&](const char* name, float value, float lowest, float highest) {
     if (is_within(value, lowest, highest)) return;
     refuse(request, name, std::nullopt, value, lowest, highest);

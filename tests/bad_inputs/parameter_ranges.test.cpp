@@ -54,4 +54,19 @@ TEST_CASE("the ends of the ranges of web APIs are legal, and a server may have i
   });
 }
 
+TEST_CASE("a maximum that is no number from 0 on is refused, whatever is asked", "[row-16]") {
+  const float not_a_number = std::nanf("");
+  for (const float bad : {-1.0f, -infinity, not_a_number, -not_a_number}) {
+    expect_refusal({"ranges.max_temperature", {}, to_text(bad)},
+                   [&] { validate(GenerationConfig{}, {.max_temperature = bad}, 0); });
+    expect_refusal({"ranges.max_penalty", {}, to_text(bad)},
+                   [&] { validate(GenerationConfig{}, {.max_penalty = bad}, 0); });
+    expect_refusal({"ranges.max_bias", {}, to_text(double{bad})},
+                   [&] { validate(GenerationConfig{}, {.max_bias = double{bad}}, 0); });
+  }
+  const ParameterRanges none{
+      .max_temperature = infinity, .max_penalty = infinity, .max_bias = infinity};
+  CHECK_NOTHROW(validate({.temperature = 100.0f, .presence_penalty = -1e30f}, none, 0));
+}
+
 }  // namespace tokkos::test

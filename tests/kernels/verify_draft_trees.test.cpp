@@ -116,8 +116,8 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees keeps the target where the residual 
   // u * q = p[0], so the child is rejected; nothing above 1e-7 is left over.
   const float left = GENERATE(0.0f, 0x1p-26f, 0x1p-25f, 0x1p-24f);
   CAPTURE(left);
-  VerifyCase c = one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0,
-                           largest_uniform);
+  VerifyCase c =
+      one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0, largest_uniform);
   c.bonus_uniforms[0] = 0.25f;
   const Verified verified = verify<TestType>(c);
   CHECK(verified.accepted[0] == 0);
@@ -139,8 +139,8 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees draws from a residual just above 1e-
                         ExecutionSpaces) {
   const float left = GENERATE(0x1p-23f, 0x1.cp-24f);
   CAPTURE(left);
-  VerifyCase c = one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0,
-                           largest_uniform);
+  VerifyCase c =
+      one_child({0.5f - 0x1p-25f, 0.25f + left, 0.25f}, {0.5f, 0.25f, 0.25f}, 0, largest_uniform);
   c.bonus_uniforms[0] = 0.25f;
   const Verified verified = verify<TestType>(c);
   CHECK(verified.accepted[0] == 0);

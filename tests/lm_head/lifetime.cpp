@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An LM head and its processor may be destroyed after Kokkos is finalized; until then they refuse to
-// work. Exits with the number of broken promises.
+// An LM head and its processor may be destroyed after Kokkos is finalized; until then they refuse
+// to work. Exits with the number of broken promises.
 #include <tokkos/core/error.hpp>
 #include <tokkos/lm_head/lm_head_processor.hpp>
 
@@ -67,8 +67,7 @@ int main(int argc, char* argv[]) {
   {
     const Rows<float> weight("weight", 100, 16);
     fixed_order.emplace(Space(), weight, 4);
-    gemm.emplace(Space(), weight, 4,
-                 tokkos::LmHeadOptions{.product = tokkos::LmHeadProduct::gemm});
+    gemm.emplace(Space(), weight, 4, tokkos::LmHeadOptions{.product = tokkos::LmHeadProduct::gemm});
     processor.emplace(*fixed_order);
     step(*fixed_order, *processor);
     processor.emplace(*gemm);
