@@ -156,6 +156,7 @@ install(
 install(
   DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples"
   DESTINATION "${documentation}"
+  USE_SOURCE_PERMISSIONS
   PATTERN "CMakeLists.txt" EXCLUDE
   PATTERN "docs/site" EXCLUDE
   PATTERN "draw.py" EXCLUDE

@@ -15,9 +15,7 @@ int main() {
   const tokkos::SequenceState state{.history = &history};
   const tokkos::StepRequests step{{&config, 1}, {&state, 1}, {&id, 1}};
   tokkos::LogitProcessor processor(Space(), 1, 128256);
-  tokkos::Sampler sampler(Space(), 1, 128256);
-  processor.inplace_update_logits(logits, step);    // bias, penalties, mask
-  sampler.sample_from_logits(logits, step, token);  // softmax with temperature, draw
+  processor.process(logits, step, {.tokens = token});  // bias, penalties, mask, softmax, draw
   const auto drawn = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), token);
   std::cout << "token " << drawn(0) << '\n';
 }

@@ -63,6 +63,19 @@ def replay_numpy(processor):
     return padded, tokens
 
 
+def choose(processor):
+    """Greedy requests with the lowest id of equal maxima, and one that must not end yet."""
+    logits = numpy.zeros((2, VOCABULARY), numpy.float32)
+    logits[:, [70, 90]] = 5.0
+    greedy = [
+        tokkos.Request("d", tokkos.History([1]), temperature=0.0),
+        tokkos.Request("e", tokkos.History([1]), temperature=0.0, min_tokens=1, end_token_ids=[70]),
+    ]
+    tokens = numpy.full(2, -7, numpy.int32)
+    processor.process(logits, greedy, lowest_id=True, tokens=tokens)
+    assert tokens.tolist() == [70, 90], tokens
+
+
 def refuse(processor):
     """Errors say which member of which argument was wrong."""
     logits = numpy.zeros((3, VOCABULARY), numpy.float32)
@@ -79,6 +92,16 @@ def refuse(processor):
             assert member in str(error), f"{member}: {error}"
         else:
             raise AssertionError(f"{member} was not refused")
+    for call in (
+        lambda: processor.process(logits, requests(), tokenz=numpy.zeros(3, "i4")),
+        lambda: tokkos.Request("x", tokkos.History(), top_q=0.5),
+    ):
+        try:
+            call()
+        except AttributeError as error:
+            assert "has no member" in str(error), error
+        else:
+            raise AssertionError("a name that there is not was not refused")
 
 
 def replay_torch(processor, tokens):
@@ -98,6 +121,7 @@ def replay_torch(processor, tokens):
 def main():
     processor = tokkos.Processor(tokkos.Context(backend=tokkos.SERIAL), 8, VOCABULARY)
     _, tokens = replay_numpy(processor)
+    choose(processor)
     refuse(processor)
     print(f"NumPy {numpy.__version__}: 3 rows as in double, tokens {tokens.tolist()}")
     try:

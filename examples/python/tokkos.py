@@ -137,6 +137,17 @@ class StepStruct(Struct):
     ]
 
 
+class StepOptions(Struct):
+    _c_name_ = "step_options"
+    _fields_ = [
+        ("size", c_size_t),
+        ("uniforms", ctypes.POINTER(c_float)),
+        ("uniform_count", c_size_t),
+        ("ties", c_int32),
+        ("store_mask", c_int32),
+    ]
+
+
 class StepOutputs(Struct):
     _c_name_ = "step_outputs"
     _fields_ = [("size", c_size_t)] + [
@@ -222,13 +233,13 @@ class History(Handle):
 
 class Request:
     """What one request wants: a name, a history, and members of tokkos_generation_config; logit_bias
-    is a dict from token to bias, allowed_token_ids and banned_token_ids are lists."""
+    is a dict from token to bias; allowed_token_ids, banned_token_ids and end_token_ids are lists."""
 
     def __init__(self, name, history, logit_bias=None, **members):
         self.history = history
         biases = [TokenBias(bias, token, 0) for token, bias in (logit_bias or {}).items()]
         self.arrays = [(TokenBias * len(biases))(*biases)]
-        for kind in ("allowed", "banned"):
+        for kind in ("allowed", "banned", "end"):
             tokens = members.pop(f"{kind}_token_ids", ())
             self.arrays.append((c_int32 * len(tokens))(*tokens))
             members[f"{kind}_token_ids"] = self.arrays[-1]
@@ -249,13 +260,18 @@ class Processor(Handle):
         limits = Limits(max_rows=max_rows, vocabulary=vocabulary)
         super().__init__(context.pointer, ctypes.byref(limits))
 
-    def process(self, logits, requests, **outputs):
+    def process(self, logits, requests, lowest_id=False, **outputs):
         """Edits the logits [n, V] in place and writes the outputs that are named, as in
-        tokkos_step_outputs: tokens=array, probabilities=array, ... Waits until it is done."""
+        tokkos_step_outputs: tokens=array, probabilities=array, ... Waits until it is done.
+        Of equal maxima a greedy request draws one, or with lowest_id takes the first."""
+        for name in outputs:
+            if not hasattr(StepOutputs, name) or name == "size":
+                raise AttributeError(f"tokkos_step_outputs has no member {name}")
         structs = (RequestStruct * len(requests))(*(request.struct for request in requests))
         step = StepStruct(requests=structs, request_count=len(requests))
         array, alive = self.context.array(logits, "logits")
         kept = [alive]
+        options = StepOptions(ties=int(lowest_id))
         written = StepOutputs()
         for name, tensor in outputs.items():
             output, alive = self.context.array(tensor, name)
@@ -267,7 +283,7 @@ class Processor(Handle):
                 ctypes.byref(array),
                 ctypes.byref(step),
                 ctypes.byref(written),
-                None,
+                ctypes.byref(options),
                 None,
             )
         )

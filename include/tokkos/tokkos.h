@@ -8,8 +8,9 @@
  * Errors. Every function that can fail returns a tokkos_status. What went wrong is then in
  * tokkos_last_error(), one for each thread: the text of the latest failure on that thread; success
  * leaves it alone. Everything is validated before anything is written. No function aborts or lets
- * an exception out; pointers are checked for null, handles for being alive and of their kind. What
- * only the data on a device shows ends in status words of rows (TOKKOS_ROW_*).
+ * an exception out (a callback may throw, or end its thread); pointers are checked for null,
+ * handles for being alive and of their kind. What only the data on a device shows ends in status
+ * words of rows (TOKKOS_ROW_*).
  *
  * Ownership. tokkos_X_create makes an object, tokkos_X_destroy ends it: null is fine, an object
  * that was destroyed already is TOKKOS_ERROR_INVALID_HANDLE and nothing happens. Objects may be
@@ -77,6 +78,8 @@ typedef struct tokkos_error {
   int64_t index;        /* of the bad element, -1 if the field is no array */
   int32_t status;       /* tokkos_status of the failure */
   int32_t reserved;
+  int64_t
+      request; /* number of the request of the step that is wrong, or whose mask failed; else -1 */
 } tokkos_error;
 /* Fills in the parts of this thread's latest failure. */
 TOKKOS_API tokkos_status tokkos_last_error_parts(tokkos_error* error);
@@ -580,7 +583,8 @@ TOKKOS_API tokkos_status tokkos_verified_get(const tokkos_verified* verified, si
 /* Verifies each request's draft tree by the lossless rule and draws its bonus token; waits for the
  * result. Nodes of the batch: of request after request the root, then its draft nodes.
  * @param model_probs [nodes, V] float32, the target's distribution after each node
- * @param step its trees; ids, seeds and histories for Philox. Masks are not read
+ * @param step its trees; ids, seeds and histories for Philox. Masks are not read. Of a request that
+ *        has more than one row, draft_nodes are -1, 0, 1, ... to the last node
  * @param options may be null: every draft was chosen, uniforms are Philox's */
 TOKKOS_API tokkos_status tokkos_verifier_verify(tokkos_verifier* verifier,
                                                 const tokkos_array* model_probs,
@@ -664,7 +668,7 @@ TOKKOS_DEFAULT_OF(tokkos_seed_rule)
 
 /* For tokkos_last_error_parts: its size, and empty. */
 static inline tokkos_error tokkos_error_default(void) {
-  tokkos_error error = {sizeof(tokkos_error), "", "", "", "", -1, 0, 0};
+  tokkos_error error = {sizeof(tokkos_error), "", "", "", "", -1, 0, 0, -1};
   return error;
 }
 

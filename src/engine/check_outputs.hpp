@@ -43,9 +43,6 @@ void check_probabilities(const char* field, const Matrix<Logit, Space>& logits,
 template <class Space>
 void check_top_lists(const std::string& prefix, const Matrix<TokenId, Space>& tokens,
                      const Matrix<float, Space>& logprobs, std::int64_t rows) {
-  const auto is_left_out = [](const auto& list) {
-    return list.data() == nullptr && (list.extent(0) == 0 || list.extent(1) == 0);
-  };
   if (is_left_out(tokens) && is_left_out(logprobs)) return;
   const auto listed = static_cast<std::int64_t>(tokens.extent(1));
   const std::string name = prefix + "top_tokens";
@@ -60,8 +57,8 @@ void check_drawn(const char* field, const Vector<float, Space>& logprobs,
                  const StepOutputs<Space>& outputs, std::int64_t rows) {
   check_optional_vector(field, logprobs, rows);
   if (logprobs.data() == nullptr || outputs.tokens.data() != nullptr || rows == 0) return;
-  throw Error("tokens", std::nullopt, "empty",
-              std::string("a View: ") + field + " are of its tokens");
+  throw Error("tokens", std::nullopt, "left out",
+              std::string("given: ") + field + " are those of the tokens");
 }
 
 /// Checks what a step is asked to write against its logits.

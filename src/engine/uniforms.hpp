@@ -34,7 +34,7 @@ inline std::size_t generated_tokens(const StepRequests& requests, std::size_t re
   const TokenHistory* history = requests.sequence_states[request].history;
   if (history != nullptr) return history->generated().size();
   throw Error("sequence_states[" + std::to_string(request) + "].history", std::nullopt, "null",
-              "a history (Philox's position is its length), or uniforms");
+              "a history (its length is the place in the random stream), or uniforms");
 }
 
 /// step_uniforms of a step that was validated.

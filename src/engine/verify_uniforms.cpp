@@ -5,6 +5,7 @@
 
 #include "engine/check_engine.hpp"
 #include "engine/uniforms.hpp"
+#include "request/check_node_rows.hpp"
 
 namespace tokkos {
 
@@ -13,6 +14,7 @@ VerifyUniforms verify_uniforms(const StepRequests& requests) {
   const auto rows =
       cum && !cum->empty() ? std::int64_t{cum->back()} : static_cast<std::int64_t>(requests.size());
   validate(requests, rows, max_vocabulary);
+  check_node_rows(requests);
   VerifyUniforms uniforms;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto generated = static_cast<std::uint32_t>(generated_tokens(requests, i));

@@ -63,7 +63,7 @@ ArrayShape checked_shape(const std::string& name, const tokkos_array& array, std
   check_reach(name, array.shape[0], row_stride, columns, column_stride, element_size);
   if (array.data == nullptr && array.shape[0] != 0 && columns != 0) {
     throw Error(name + ".data", std::nullopt, "null",
-                "memory of " + to_text(array.shape[0] * columns) + " elements");
+                "memory of " + to_text(array.shape[0]) + " x " + to_text(columns) + " elements");
   }
   const auto address = reinterpret_cast<std::uintptr_t>(array.data);
   if (address % element_size != 0) {

@@ -8,6 +8,7 @@
 #include "interop/mask.hpp"
 #include "interop/sized_struct.hpp"
 
+#include <span>
 #include <vector>
 
 using namespace tokkos::interop;
@@ -65,10 +66,9 @@ tokkos_status tokkos_commit(tokkos_history* history, tokkos_mask* mask, const in
                             size_t count) {
   return guarded([&] {
     tokkos_history& alive = live("history", history);
-    tokkos::VocabularyMask* const grammar = mask == nullptr ? nullptr : &live("mask", mask).grammar;
+    CallbackMask* const grammar = mask == nullptr ? nullptr : &live("mask", mask).grammar;
+    if (grammar != nullptr) grammar->set_request(-1);
     const int32_t* const first = checked_array("tokens", tokens, count);
-    tokkos::VerifiedDraft emitted;
-    emitted.tokens.assign(first, first + count);
-    tokkos::commit(emitted, alive.tokens, grammar);
+    tokkos::commit(std::span<const tokkos::TokenId>(first, count), alive.tokens, grammar);
   });
 }

@@ -23,7 +23,10 @@ namespace tokkos::interop {
 
 namespace {
 
-std::mutex runtime_mutex;
+// Recursive, because Kokkos calls others while it starts and ends: tools and finalize hooks, which
+// may call this library.
+std::recursive_mutex runtime_mutex;
+bool starting = false;
 bool started = false;
 bool broken = false;  // an initialization failed half way
 std::int64_t calls_in_flight = 0;
@@ -60,6 +63,9 @@ void start(std::int32_t device, std::int32_t num_threads) {
   if (broken) {
     throw Error("Kokkos", std::nullopt, "not usable", "an initialization that did not fail");
   }
+  if (starting) {
+    throw Error("Kokkos", std::nullopt, "being initialized", "a call behind its initialization");
+  }
   check_environment();
   check_outside_of_parallel_regions();
   check_device(device);
@@ -69,8 +75,11 @@ void start(std::int32_t device, std::int32_t num_threads) {
   const int threads = num_threads > 0 ? num_threads : threads_of_environment();
   if (threads > 0) settings.set_num_threads(threads);
   try {
+    starting = true;
     Kokkos::initialize(settings);
+    starting = false;
   } catch (const std::exception& error) {
+    starting = false;
     broken = true;
     throw Error("Kokkos", std::nullopt, std::string("not initialized: ") + error.what(),
                 "an initialization that does not fail");

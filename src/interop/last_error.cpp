@@ -4,6 +4,7 @@
 
 #include <tokkos/core/error.hpp>
 
+#include "core/request_of.hpp"
 #include "interop/c_names.hpp"
 #include "interop/sized_struct.hpp"
 
@@ -37,6 +38,7 @@ struct LastError {
   FixedText<256> value;
   FixedText<512> expected;
   std::int64_t index = -1;
+  std::int64_t request = -1;
   tokkos_status status = TOKKOS_OK;
 };
 
@@ -50,6 +52,7 @@ tokkos_status set_error(tokkos_status status, std::string_view message, std::str
   last_error.value.assign(value);
   last_error.expected.assign(expected);
   last_error.index = index.value_or(-1);
+  last_error.request = request_of(field).value_or(-1);
   last_error.status = status;
   return status;
 }
@@ -111,6 +114,7 @@ tokkos_status tokkos_last_error_parts(tokkos_error* error) {
     parts.value = last_error.value.letters.data();
     parts.expected = last_error.expected.letters.data();
     parts.index = last_error.index;
+    parts.request = last_error.request;
     parts.status = last_error.status;
     write_struct("error", error, parts);
   });

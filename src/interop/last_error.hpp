@@ -6,9 +6,14 @@
 
 #include "interop/kokkos_runtime.hpp"
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
 
 namespace tokkos::interop {
 
@@ -56,14 +61,27 @@ class UnsupportedError : public std::runtime_error {
 /// The status of the exception in flight, whose text becomes this thread's last error.
 tokkos_status status_of_exception() noexcept;
 
+// A thread that ends inside a callback (pthread_exit, pthread_cancel) unwinds its frames as an
+// exception does, which must not be caught for good.
+#ifdef __GLIBCXX__
+#define TOKKOS_LET_THREAD_END           \
+  catch (const abi::__forced_unwind&) { \
+    throw;                              \
+  }
+#else
+#define TOKKOS_LET_THREAD_END
+#endif
+
 /// Runs the body of a C function: nothing that it throws gets out.
 template <class Body>
-tokkos_status guarded(Body&& body) noexcept {
+tokkos_status guarded(Body&& body) {
   const CallInFlight call;
   try {
     std::forward<Body>(body)();
     return TOKKOS_OK;
-  } catch (...) {
+  }
+  TOKKOS_LET_THREAD_END
+  catch (...) {
     return status_of_exception();
   }
 }
@@ -77,18 +95,22 @@ int called(const char* name, Callback&& callback) {
     result = std::forward<Callback>(callback)();
   } catch (const std::exception& error) {
     throw CallbackError(name, std::string("threw: ") + error.what());
-  } catch (...) {
+  }
+  TOKKOS_LET_THREAD_END
+  catch (...) {
     throw CallbackError(name, "threw something that is no std::exception");
   }
   if (result < 0) throw CallbackError(name, "returned " + std::to_string(result));
   return result;
 }
 
-/// Calls a callback that returns 0 where it works. @throws CallbackError otherwise
+/// Calls a callback that returns 0 where it works, and returns that. @throws CallbackError
+/// otherwise
 template <class Callback>
-void called_to_do(const char* name, Callback&& callback) {
+int called_to_do(const char* name, Callback&& callback) {
   const int result = called(name, std::forward<Callback>(callback));
   if (result != 0) throw CallbackError(name, "returned " + std::to_string(result));
+  return result;
 }
 
 }  // namespace tokkos::interop

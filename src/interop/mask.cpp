@@ -7,25 +7,50 @@
 #include "interop/last_error.hpp"
 #include "interop/sized_struct.hpp"
 
+#include <string>
+
 namespace tokkos::interop {
+
+/// The answer of a callback; a failure names the request.
+template <class Body>
+int CallbackMask::asked(const Body& body) const {
+  try {
+    return body();
+  } catch (const CallbackError& error) {
+    if (m_request < 0) throw;
+    const std::string request = "requests[" + std::to_string(m_request) + "].";
+    throw CallbackError(request + error.callback(), error.reason());
+  }
+}
 
 bool CallbackMask::is_constrained() const {
   if (m_callbacks.is_constrained == nullptr) return true;
-  return called("mask.is_constrained",
-                [&] { return m_callbacks.is_constrained(m_callbacks.user); }) != 0;
+  return asked([&] {
+           return called("mask.is_constrained",
+                         [&] { return m_callbacks.is_constrained(m_callbacks.user); });
+         }) != 0;
 }
 
 void CallbackMask::fill_next_bitmask(std::span<std::int32_t> words) {
-  called_to_do("mask.fill",
-               [&] { return m_callbacks.fill(m_callbacks.user, words.data(), words.size()); });
+  asked([&] {
+    return called_to_do("mask.fill", [&] {
+      return m_callbacks.fill(m_callbacks.user, words.data(), words.size());
+    });
+  });
 }
 
 bool CallbackMask::accept(TokenId token) {
-  return called("mask.accept", [&] { return m_callbacks.accept(m_callbacks.user, token); }) != 0;
+  return asked([&] {
+           return called("mask.accept",
+                         [&] { return m_callbacks.accept(m_callbacks.user, token); });
+         }) != 0;
 }
 
 void CallbackMask::rollback(std::int32_t count) {
-  called_to_do("mask.rollback", [&] { return m_callbacks.rollback(m_callbacks.user, count); });
+  asked([&] {
+    return called_to_do("mask.rollback",
+                        [&] { return m_callbacks.rollback(m_callbacks.user, count); });
+  });
 }
 
 }  // namespace tokkos::interop
@@ -66,6 +91,7 @@ tokkos_status tokkos_mask_destroy(tokkos_mask* mask) {
 tokkos_status tokkos_mask_accept(tokkos_mask* mask, int32_t token) {
   return guarded([&] {
     tokkos_mask& alive = live("mask", mask);
+    alive.grammar.set_request(-1);
     if (alive.grammar.accept(token)) return;
     throw tokkos::Error("token", std::nullopt, tokkos::to_text(token), "one that the mask accepts");
   });
@@ -75,6 +101,7 @@ tokkos_status tokkos_mask_rollback(tokkos_mask* mask, int32_t count) {
   return guarded([&] {
     tokkos_mask& alive = live("mask", mask);
     tokkos::require(count >= 0, "count", std::nullopt, count, "0 or more");
+    alive.grammar.set_request(-1);
     alive.grammar.rollback(count);
   });
 }

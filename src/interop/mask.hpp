@@ -21,9 +21,15 @@ class CallbackMask final : public VocabularyMask {
   bool accept(TokenId token) override;
   void rollback(std::int32_t count) override;
   const tokkos_mask_callbacks& callbacks() const { return m_callbacks; }
+  /// Which request of a step it is asked for from now on, -1: none. Failures say so.
+  void set_request(std::int64_t request) { m_request = request; }
 
  private:
+  template <class Body>
+  int asked(const Body& body) const;
+
   tokkos_mask_callbacks m_callbacks;
+  std::int64_t m_request = -1;
 };
 
 }  // namespace tokkos::interop

@@ -74,7 +74,11 @@ void StepArguments::assign_request(const std::string& name, const tokkos_request
   if (request.history != nullptr) {
     m_states[i].history = &live(name + ".history", request.history).tokens;
   }
-  if (request.mask != nullptr) m_states[i].mask = &live(name + ".mask", request.mask).grammar;
+  if (request.mask != nullptr) {
+    CallbackMask& grammar = live(name + ".mask", request.mask).grammar;
+    grammar.set_request(static_cast<std::int64_t>(i));
+    m_states[i].mask = &grammar;
+  }
   m_ids[i] = request.id == nullptr ? "" : request.id;
   const std::int64_t first = m_cum_num_token.back();
   const std::int64_t most = std::numeric_limits<std::int32_t>::max() - first;
@@ -103,7 +107,7 @@ void StepArguments::fill_nodes() {
 
 void StepArguments::check_rows(std::int64_t expected) const {
   if (rows() == expected) return;
-  throw Error("step.rows", std::nullopt, to_text(rows()),
+  throw Error("the sum of requests[].rows", std::nullopt, to_text(rows()),
               "the number of rows of the logits, " + to_text(expected));
 }
 

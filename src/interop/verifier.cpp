@@ -6,6 +6,7 @@
 #include "interop/sized_struct.hpp"
 #include "interop/step_arguments.hpp"
 #include "interop/verified.hpp"
+#include "request/check_node_rows.hpp"
 
 #include <tokkos/core/error.hpp>
 
@@ -76,6 +77,7 @@ tokkos_status tokkos_verifier_verify(tokkos_verifier* verifier, const tokkos_arr
     tokkos_verified& result = live("verified", verified);
     const tokkos_verify_options taken = options_given(options);
     alive.arguments.assign(step);
+    if (taken.node_uniforms != nullptr) tokkos::check_node_rows(alive.arguments.requests());
     result.drafts = alive.part->verify(model_probs, taken, alive.arguments.trees(),
                                        uniforms_of(taken, alive.arguments));
   });
@@ -87,6 +89,7 @@ tokkos_status tokkos_verifier_verify_greedy(tokkos_verifier* verifier, const tok
     tokkos_verifier& alive = live("verifier", verifier);
     tokkos_verified& result = live("verified", verified);
     alive.arguments.assign(step);
+    tokkos::check_node_rows(alive.arguments.requests());
     result.drafts = alive.part->verify_greedy(logits, alive.arguments.trees());
   });
 }

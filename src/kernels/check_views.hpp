@@ -71,6 +71,12 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   }
 }
 
+/// Whether a matrix that may be left out is: it has neither memory nor elements.
+template <class T, class Space>
+bool is_left_out(const Matrix<T, Space>& view) {
+  return view.data() == nullptr && (view.extent(0) == 0 || view.extent(1) == 0);
+}
+
 /// Throws unless ties of a greedy row are broken in a way that there is.
 inline void check_ties(GreedyTies ties) {
   require(ties == GreedyTies::uniform || ties == GreedyTies::lowest_id, "ties", std::nullopt,
@@ -163,7 +169,7 @@ void check_overlap(const LogitRows<Logit, Space>& rows, const Matrix<float, Spac
                         (out.extent(0) == 1 || out.stride(0) == rows.logits.stride(0)) &&
                         rows.row_index.data() == nullptr;
   if (!in_place) {
-    throw Error(name, std::nullopt, "a View that overlaps the logits",
+    throw Error(name, std::nullopt, "memory that overlaps the logits",
                 "exactly the float32 logits (in place, without row_index) or separate memory");
   }
 }

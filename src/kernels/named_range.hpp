@@ -82,7 +82,7 @@ struct NamedRange {
 inline void check_apart(std::span<const NamedRange> outputs,
                         std::initializer_list<std::span<const NamedRange>> inputs) {
   const auto refuse = [](const NamedRange& range, const NamedRange& other) {
-    throw Error(range.name, std::nullopt, std::string("a View that overlaps ") + other.name,
+    throw Error(range.name, std::nullopt, std::string("memory that overlaps ") + other.name,
                 "separate memory");
   };
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -128,8 +128,9 @@ void verify_draft_trees(const ExecutionSpace& space,
   check_vector("residual_sums", result.residual_sums, nodes);
   check_optional_vector("tree_status", result.tree_status, batch);
   if (distributions.without_replacement) check_vector("draft_masses", result.draft_masses, nodes);
-  const bool shared = result.paused.data() != nullptr || result.chunk_masses.data() != nullptr;
-  const std::int64_t chunks = chunk_count(vocabulary);
+  const std::int64_t chunks = chunk_count(vocabulary);  // 0: no nodes
+  const bool shared =
+      chunks > 0 && (result.paused.data() != nullptr || result.chunk_masses.data() != nullptr);
   if (shared) {
     check_vector("paused", result.paused, batch);
     const auto columns = static_cast<std::int64_t>(result.chunk_masses.extent(1));

@@ -54,7 +54,7 @@ void check_hidden(const Matrix<const float, Space>& hidden, std::int64_t max_row
   if (rows > max_rows) {
     throw Error("hidden.extent", 0, to_text(rows), "at most max_rows " + to_text(max_rows));
   }
-  check_matrix("hidden", hidden, rows, size);
+  if (!is_left_out(hidden) || rows > 0) check_matrix("hidden", hidden, rows, size);
 }
 
 /// Throws unless the other inputs are those of n rows.
@@ -68,13 +68,26 @@ void check_inputs(const LmHeadInputs<Space>& inputs, std::int64_t rows, std::int
 /// Throws unless what belongs together comes together.
 inline void require_together(bool first, bool second, const char* missing, const char* given) {
   if (first == second) return;
-  throw Error(missing, std::nullopt, "left out", std::string("given, as ") + given + " is");
+  throw Error(missing, std::nullopt, "left out", std::string("given, because ") + given + " is");
 }
 
-/// Whether an output is asked for.
-template <class View>
-bool is_given(const View& view) {
+/// Whether an output with a number for each row is asked for.
+template <class T, class Space>
+bool is_given(const Vector<T, Space>& view) {
   return view.data() != nullptr || view.extent(0) > 0;
+}
+
+/// The outputs with nothing in place of lists that are left out, whose extents may be anything.
+template <class Space>
+LmHeadOutputs<Space> without_left_out(LmHeadOutputs<Space> outputs) {
+  const auto clear = [](auto& list) {
+    if (is_left_out(list)) list = {};
+  };
+  clear(outputs.given_tokens);
+  clear(outputs.given_logprobs);
+  clear(outputs.top_tokens);
+  clear(outputs.top_logprobs);
+  return outputs;
 }
 
 /// Throws unless tokens come with what they are drawn by, where there are rows.
@@ -99,12 +112,12 @@ void check_outputs(const LmHeadOutputs<Space>& outputs, std::int64_t rows) {
   check_optional_vector("log_sum_exp", outputs.log_sum_exp, rows);
   check_optional_vector("row_status", outputs.row_status, rows);
 
-  if (is_given(outputs.given_tokens) || is_given(outputs.given_logprobs)) {
+  if (!is_left_out(outputs.given_tokens) || !is_left_out(outputs.given_logprobs)) {
     const auto columns = static_cast<std::int64_t>(outputs.given_tokens.extent(1));
     check_matrix("given_tokens", outputs.given_tokens, rows, columns);
     check_matrix("given_logprobs", outputs.given_logprobs, rows, columns);
   }
-  if (is_given(outputs.top_tokens) || is_given(outputs.top_logprobs)) {
+  if (!is_left_out(outputs.top_tokens) || !is_left_out(outputs.top_logprobs)) {
     const auto columns = static_cast<std::int64_t>(outputs.top_tokens.extent(1));
     require(columns <= max_top_tokens, "top_tokens.extent", 1, columns, "at most 128 tokens a row");
     check_matrix("top_tokens", outputs.top_tokens, rows, columns);

@@ -108,7 +108,8 @@ void LmHead<ExecutionSpace, Weight>::process(const LmHeadInputs<memory_space>& i
   std::int64_t* places = m_places.get().data();
   const GemmRoom by_gemm{floats + room.weights, floats + room.hidden, floats + room.logits,
                          places + (places_per_row - 1) * max_rows()};
-  LmHeadStep<ExecutionSpace, Weight>(m_space, m_weight, m_options, inputs, outputs)
+  const LmHeadOutputs<memory_space> asked = without_left_out(outputs);
+  LmHeadStep<ExecutionSpace, Weight>(m_space, m_weight, m_options, inputs, asked)
       .run(floats, places, max_rows(), m_pieces.get().data(), by_gemm, measures);
 }
 
@@ -117,6 +118,7 @@ void LmHead<ExecutionSpace, Weight>::logits(const Matrix<const float, memory_spa
                                             const Matrix<float, memory_space>& logits) const {
   const auto rows = static_cast<std::int64_t>(hidden.extent(0));
   check_alive();
+  if (rows == 0 && is_left_out(hidden) && is_left_out(logits)) return;
   check_matrix("hidden", hidden, rows, hidden_size());
   check_matrix("logits", logits, rows, vocabulary());
   const std::array read{NamedRange::of("weight", m_weight), NamedRange::of("hidden", hidden)};

@@ -99,7 +99,8 @@ void LmHeadProcessor<ExecutionSpace, Weight>::check_step(
   validate(requests, rows, m_head->vocabulary());
   check_no_whole_rows(requests, m_head->active_vocabulary());
   if (is_given(outputs.uniforms)) {
-    throw Error("outputs.uniforms", std::nullopt, "given", "left out: what is drawn by is staged");
+    throw Error("outputs.uniforms", std::nullopt, "given",
+                "left out: give them as the last argument");
   }
   check_outputs(outputs, rows);
   LmHeadInputs<memory_space> inputs;

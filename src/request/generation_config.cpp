@@ -75,7 +75,7 @@ void validate_bans(const GenerationConfig& config, std::int64_t vocabulary, std:
 void validate_penalties(const GenerationConfig& config, std::int64_t request) {
   require_field(penalty_policy_name(config.penalty_policy) != nullptr, request, "penalty_policy",
                 static_cast<std::int32_t>(config.penalty_policy),
-                "a PenaltyPolicy: seed, openai, hugging_face or llama_cpp");
+                "a penalty policy: seed, openai, hugging_face or llama_cpp");
   require_field(config.penalty_window >= -1, request, "penalty_window", config.penalty_window,
                 "a number of tokens >= 0, or -1 for all");
   require_field(is_within(config.presence_penalty, -FLT_MAX, FLT_MAX), request, "presence_penalty",

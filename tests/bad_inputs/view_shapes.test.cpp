@@ -185,7 +185,7 @@ TEMPLATE_LIST_TEST_CASE("Views that overlap other than in place are refused", "[
   using Memory = MemoryOf<TestType>;
   using Views = BenchViews<Memory>;
   StepBench<TestType> bench;
-  const Blame overlaps_logits{"probabilities", {}, "a View that overlaps the logits"};
+  const Blame overlaps_logits{"probabilities", {}, "memory that overlaps the logits"};
   struct Place {
     std::ptrdiff_t offset;
     std::size_t stride;
@@ -206,7 +206,7 @@ TEMPLATE_LIST_TEST_CASE("Views that overlap other than in place are refused", "[
     });
   }
   const auto refuses_output = [&](const char* field, const std::string& other, auto plant) {
-    bench.refuses_call({field, {}, "a View that overlaps " + other},
+    bench.refuses_call({field, {}, "memory that overlaps " + other},
                        [&](Views& v, const StepRequests& r) {
                          StepOutputs<Memory> outputs = v.outputs();
                          plant(outputs, v);

@@ -42,6 +42,22 @@ TEST_CASE("an error about something that is no array has no index") {
   CHECK(std::string(error.what()) == "vocab_size is 0, expected at least 1");
 }
 
+TEST_CASE("an error names the request that its field is a part of") {
+  const auto request_of = [](const char* field) {
+    return tokkos::Error(field, 5, "0", "1").request();
+  };
+  CHECK(request_of("generation_configs[2].top_p") == 2);
+  CHECK(request_of("sequence_states[0].history.prompt") == 0);
+  CHECK(request_of("draft_trees[13].parents") == 13);
+  CHECK(request_of("draft_token_indices[4]") == 4);
+  CHECK(request_of("requests[10000000000].config") == 10000000000);
+  for (const char* field : {"generation_configs", "generation_configs.size", "tokens[2]", "", "[1]",
+                            "requests[", "requests[x]", "more_requests[1]"}) {
+    CAPTURE(field);
+    CHECK_FALSE(request_of(field).has_value());
+  }
+}
+
 TEST_CASE("an error is caught as a std::runtime_error") {
   CHECK_THROWS_AS(throw tokkos::Error("a", std::nullopt, "b", "c"), std::runtime_error);
 }

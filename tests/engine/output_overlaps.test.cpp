@@ -49,7 +49,7 @@ TEMPLATE_LIST_TEST_CASE("outputs inside the logits or inside each other are refu
     return error.field + ": " + error.value;
   };
   const StepOutputs<Space> given = views.with_raw();
-  const std::string in_logits = ": a View that overlaps the logits";
+  const std::string in_logits = ": memory that overlaps the logits";
   float* const logits = views.logits.matrix().data();
 
   StepOutputs<Space> outputs = given;
@@ -82,10 +82,10 @@ TEMPLATE_LIST_TEST_CASE("outputs inside the logits or inside each other are refu
 
   outputs = given;
   outputs.logprobs = outputs.raw_logprobs;
-  CHECK(refused(outputs) == "logprobs: a View that overlaps raw_logprobs");
+  CHECK(refused(outputs) == "logprobs: memory that overlaps raw_logprobs");
   outputs = given;
   outputs.row_status = outputs.tokens;
-  CHECK(refused(outputs) == "tokens: a View that overlaps row_status");
+  CHECK(refused(outputs) == "tokens: memory that overlaps row_status");
 
   RawStepViews<Backend<TestType, float>> read = views;
   CHECK(read.logits.values() == values);
@@ -117,20 +117,20 @@ TEMPLATE_LIST_TEST_CASE("tokens and status of the other calls lie apart too", "[
     return refusal(
         [&] { sampler.sample_from_probabilities(logits.matrix(), uniforms, into, flags); });
   };
-  CHECK(sample_into(at_start, status.vector()) == "tokens: a View that overlaps the logits");
-  CHECK(sample_into(tokens.vector(), at_end) == "row_status: a View that overlaps the logits");
-  CHECK(sample_into(tokens.vector(), tokens.vector()) == "tokens: a View that overlaps row_status");
-  CHECK(choose_into(at_end, status.vector()) == "tokens: a View that overlaps the probabilities");
+  CHECK(sample_into(at_start, status.vector()) == "tokens: memory that overlaps the logits");
+  CHECK(sample_into(tokens.vector(), at_end) == "row_status: memory that overlaps the logits");
+  CHECK(sample_into(tokens.vector(), tokens.vector()) == "tokens: memory that overlaps row_status");
+  CHECK(choose_into(at_end, status.vector()) == "tokens: memory that overlaps the probabilities");
   CHECK(choose_into(tokens.vector(), at_start) ==
-        "row_status: a View that overlaps the probabilities");
-  CHECK(choose_into(status.vector(), status.vector()) == "tokens: a View that overlaps row_status");
+        "row_status: memory that overlaps the probabilities");
+  CHECK(choose_into(status.vector(), status.vector()) == "tokens: memory that overlaps row_status");
   CHECK(refusal([&] {
           processor.inplace_update_logits(logits.matrix(), step.requests(), at_start);
-        }) == "row_status: a View that overlaps the logits");
+        }) == "row_status: memory that overlaps the logits");
   CHECK(refusal([&] {
           processor.compute_probs_from_logits(logits.matrix(), step.requests(),
                                               probabilities.matrix(), at_end);
-        }) == "row_status: a View that overlaps the logits");
+        }) == "row_status: memory that overlaps the logits");
 
   Kokkos::fence("tokkos::test::refused");
   CHECK(logits.values() == values);

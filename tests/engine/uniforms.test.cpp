@@ -5,6 +5,7 @@
 #include <tokkos/engine/sampler.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -159,6 +160,47 @@ TEST_CASE("several rows of one request draw independently, siblings share their 
   for (std::uint32_t draw = 0; draw < 3; ++draw) {
     CHECK(uniforms[4 + draw] == philox_by_hand(0, 0, draw, 0, fnv_by_hand("several")));
   }
+}
+
+TEST_CASE("verification's uniforms are refused for rows in another order than the nodes'",
+          "[engine]") {
+  struct Rows {
+    std::vector<std::int32_t> nodes;
+    const char* field;
+    std::optional<std::int64_t> index;
+    const char* value;
+  };
+  const Rows rows = GENERATE(Rows{{-1, 1, 0, 2}, "draft_token_indices[1]", 1, "1"},
+                             Rows{{0, 1, 2, -1}, "draft_token_indices[1]", 0, "0"},
+                             Rows{{-1, 0, 1, 1}, "draft_token_indices[1]", 3, "1"},
+                             Rows{{-1, 0, 1}, "draft_token_indices[1].size", {}, "3"},
+                             Rows{{-1, 0, 1, 2, 2}, "draft_token_indices[1].size", {}, "5"},
+                             Rows{{2}, "draft_token_indices[1].size", {}, "1"},
+                             Rows{{}, "draft_token_indices[1].size", {}, "0"});
+  OwnedStep step;
+  step.add({});
+  step.add({});
+  step.trees = {{{}, {}}, {{1, 2, 3}, {-1, 0, -1}}};
+  step.indices = {{-1}, rows.nodes};
+  step.cum_num_token = {0, 1, 1 + static_cast<std::int32_t>(rows.nodes.size())};
+  try {
+    verify_uniforms(step.requests());
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.field() == rows.field);
+    CHECK(error.index() == rows.index);
+    CHECK(error.value() == rows.value);
+    CHECK(error.request() == 1);
+  }
+  // In their order, and in a step of its own, of which rows say nothing.
+  step.indices = {{-1}, {-1, 0, 1, 2}};
+  step.cum_num_token = {0, 1, 5};
+  const VerifyUniforms ordered = verify_uniforms(step.requests());
+  step.indices = {{-1}, {-1}};
+  step.cum_num_token.reset();
+  const VerifyUniforms alone = verify_uniforms(step.requests());
+  CHECK(ordered.nodes == alone.nodes);
+  CHECK(ordered.bonus == alone.bonus);
 }
 
 TEST_CASE("verification's uniforms are Philox of node and depth, the bonus's of its own purpose",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuzz/c_api.hpp"
@@ -58,6 +59,18 @@ std::vector<float> fuzz_rows(FuzzBytes& bytes, const Verification& given) {
   return rows;
 }
 
+/// A row for each node, in their order but perhaps for two.
+void give_rows(FuzzBytes& bytes, OwnedStep& step) {
+  step.cum_num_token = {0};
+  for (std::size_t i = 0; i < step.indices->size(); ++i) {
+    std::vector<std::int32_t>& nodes = (*step.indices)[i];
+    const auto count = static_cast<std::int32_t>((*step.trees)[i].size());
+    for (std::int32_t node = 0; node < count; ++node) nodes.push_back(node);
+    if (count > 0 && bytes.rarely()) std::swap(nodes.front(), nodes.back());
+    step.cum_num_token->push_back(step.cum_num_token->back() + count + 1);
+  }
+}
+
 Verification make_verification(FuzzBytes& bytes) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   Verification given;
@@ -90,13 +103,32 @@ Verification make_verification(FuzzBytes& bytes) {
       given.row_of_node.push_back(bytes.mostly<std::int32_t>({i, -1, 0}, {-2, count}));
     }
   }
+  if (bytes.rarely()) give_rows(bytes, given.step);
   return given;
+}
+
+/// What is wrong with the rows, as C says it.
+std::optional<std::string> fault_of_rows(const OwnedStep& step) {
+  for (std::size_t i = 0; i < step.indices->size(); ++i) {
+    const std::vector<std::int32_t>& nodes = (*step.indices)[i];
+    for (std::size_t j = 0; j < nodes.size(); ++j) {
+      const std::int32_t expected = static_cast<std::int32_t>(j) - 1;
+      if (nodes[j] == expected) continue;
+      return "requests[" + std::to_string(i) + "].draft_nodes[" + std::to_string(j) + "] is " +
+             std::to_string(nodes[j]) + ", expected " + std::to_string(expected) +
+             ": verification takes the rows in the order of the nodes";
+    }
+  }
+  return std::nullopt;
 }
 
 Verdict through_cpp(const Verification& given) {
   const Kokkos::Serial serial;
   DraftVerifier<Kokkos::Serial> verifier(serial, max_nodes, given.vocabulary);
   Verdict verdict;
+  // Without Philox C++ is not given the rows.
+  if (given.greedy || given.uniforms) verdict.refusal = fault_of_rows(given.step);
+  if (verdict.refusal) return verdict;
   try {
     std::vector<VerifiedDraft> drafts;
     const auto model = given.rows(given.model_probs);

@@ -4,6 +4,8 @@
 // Callbacks that fail, by their result or by throwing, end in a status; nothing is written.
 #include <tokkos/tokkos.h>
 
+#include <pthread.h>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "interop/c_objects.hpp"
@@ -104,21 +107,44 @@ struct HookedStep {
 
 }  // namespace
 
+#ifdef __GLIBCXX__
+TEST_CASE("a thread may end inside a callback", "[interop]") {
+  HookedStep step;
+  step.told.accept = [] { return 1; };
+  for (auto* callback : {&step.told.is_constrained, &step.told.fill, &step.told.accept}) {
+    const std::function<std::int32_t()> usual = *callback;
+    *callback = []() -> std::int32_t { pthread_exit(nullptr); };
+    bool returned = false;
+    std::thread([&] {
+      step.process();
+      returned = true;
+    }).join();
+    CHECK_FALSE(returned);
+    *callback = usual;
+    CHECK(step.told.accepted == 0);  // rolled back
+    CHECK(step.memory == std::vector<float>(vocabulary, 0.5f));
+    CHECK(step.drawn == -7);
+  }
+  check_ok(step.process());
+  CHECK(step.drawn == 0);
+}
+#endif
+
 TEST_CASE("a mask that says that it failed is believed", "[interop]") {
   HookedStep step;
   step.told.fill = [] { return 5; };
-  CHECK(step.failure() == "mask.fill returned 5");
+  CHECK(step.failure() == "requests[0].mask.fill returned 5");
   CHECK(step.told.accepted == 0);
   step.told.fill = [] { return 0; };
   step.told.accept = [] { return -2; };
-  CHECK(step.failure() == "mask.accept returned -2");
+  CHECK(step.failure() == "requests[0].mask.accept returned -2");
   step.told.accept = [] { return 1; };
   step.told.is_constrained = [] { return -1; };
-  CHECK(step.failure() == "mask.is_constrained returned -1");
+  CHECK(step.failure() == "requests[0].mask.is_constrained returned -1");
   CHECK(step.told.accepted == 0);
   step.told.is_constrained = [] { return 1; };
   step.told.rollback = [](std::int32_t) { return 1; };
-  CHECK(step.failure() == "mask.rollback returned 1");
+  CHECK(step.failure() == "requests[0].mask.rollback returned 1");
   step.told.rollback = [](std::int32_t) { return 0; };
   check_ok(step.process());  // usable as before
   CHECK(step.drawn == 0);
@@ -127,12 +153,12 @@ TEST_CASE("a mask that says that it failed is believed", "[interop]") {
 TEST_CASE("an exception of a callback of C++ does not get out", "[interop]") {
   HookedStep step;
   step.told.fill = []() -> std::int32_t { throw std::runtime_error("no grammar today"); };
-  CHECK(step.failure() == "mask.fill threw: no grammar today");
+  CHECK(step.failure() == "requests[0].mask.fill threw: no grammar today");
   step.told.fill = []() -> std::int32_t { throw 7; };
-  CHECK(step.failure() == "mask.fill threw something that is no std::exception");
+  CHECK(step.failure() == "requests[0].mask.fill threw something that is no std::exception");
   CHECK(step.told.accepted == 0);
   step.told.rollback = [](std::int32_t) -> std::int32_t { throw 8; };  // while the other one flies
-  CHECK(step.failure() == "mask.fill threw something that is no std::exception");
+  CHECK(step.failure() == "requests[0].mask.fill threw something that is no std::exception");
 }
 
 TEST_CASE("a callback that calls its own processor is refused", "[interop]") {

@@ -58,7 +58,7 @@ TEST_CASE("rows that the logits do not have ask for no memory", "[interop]") {
   row.request.draft_tree = &tree;
   row.request.rows = 2147483647;
   const Complaint said = row.complaint();
-  CHECK(said.field == "step.rows");
+  CHECK(said.field == "the sum of requests[].rows");
   CHECK(said.value == "2147483647");
 }
 
@@ -107,7 +107,8 @@ TEST_CASE("errors of what C++ calls otherwise say the names of tokkos.h", "[inte
 
   row.options.uniform_count = 0;
   CHECK(row.complaint().message ==
-        "requests[0].history is null, expected a history (Philox's position is its length), or "
+        "requests[0].history is null, expected a history (its length is the place in the random "
+        "stream), or "
         "uniforms");
   History empty;
   check_ok(tokkos_history_create(nullptr, 0, empty.put()));
@@ -144,11 +145,18 @@ TEST_CASE("bad arrays are refused by member", "[interop]") {
   CHECK(field_of([](tokkos_array& a) { a.shape[0] = -1; }) == "logits.shape");
   CHECK(field_of([](tokkos_array& a) { a.strides[0] = -4; }) == "logits.strides");
   CHECK(field_of([](tokkos_array& a) { a.shape[1] = 99; }) == "logits.shape");
-  CHECK(field_of([](tokkos_array& a) { a.shape[0] = 2; }) == "step.rows");
+  CHECK(field_of([](tokkos_array& a) { a.shape[0] = 2; }) == "the sum of requests[].rows");
   CHECK(field_of([](tokkos_array& a) { a.strides[1] = 2; }) == "logits.strides");
   CHECK(field_of([](tokkos_array& a) { a.data = nullptr; }) == "logits.data");
   CHECK(field_of([](tokkos_array& a) { a.data = static_cast<char*>(a.data) + 1; }) ==
         "logits.data");
+  row.logits = good;
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  tokkos_array probabilities = tokkos_matrix(nullptr, TOKKOS_FLOAT32, many, many, 1);
+  row.outputs.probabilities = &probabilities;
+  CHECK(row.complaint().message ==
+        "probabilities.data is null, expected memory of 1099511627776 x 1099511627776 elements");
+  row.outputs.probabilities = nullptr;
   row.request.rows = 4;
   CHECK(field_of([](tokkos_array& a) {
           a.shape[0] = 4;
@@ -237,7 +245,7 @@ TEST_CASE("a prepare that is refused drops the step before it", "[interop]") {
     return tokkos_processor_prepare(row.processor.get(), rows, &row.step, &row.options);
   };
   check_ok(prepare(1));
-  CHECK(complaint_of(prepare(2)).field == "step.rows");
+  CHECK(complaint_of(prepare(2)).field == "the sum of requests[].rows");
   CHECK(complaint_of(process_prepared()).field == "prepare");
   check_ok(prepare(1));
   row.options.ties = 9;

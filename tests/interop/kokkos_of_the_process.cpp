@@ -24,6 +24,19 @@ void check(bool holds, const char* promise) {
   ++broken;
 }
 
+tokkos_context* kept = nullptr;
+
+/// Ends a context where programs of Kokkos let go of what they have: in a finalize hook.
+void end_with_kokkos() {
+  tokkos_context_options options = tokkos_context_options_default();
+  options.backend = TOKKOS_BACKEND_SERIAL;
+  check(tokkos_context_create(&options, &kept) == TOKKOS_OK, "a context that is kept");
+  Kokkos::push_finalize_hook([] {
+    check(tokkos_context_destroy(kept) == TOKKOS_OK, "a context ends in a finalize hook");
+    kept = nullptr;
+  });
+}
+
 bool makes_context() {
   tokkos_context_options options = tokkos_context_options_default();
   options.backend = TOKKOS_BACKEND_SERIAL;
@@ -76,10 +89,13 @@ int main(int argc, char* argv[]) {
   check(makes_context(), "a context can be made");
   check((tokkos_started_kokkos() == 1) == !(before && shares), "who started Kokkos is known");
   check(Kokkos::is_initialized() == (before || shares), "a Kokkos that is shared runs for both");
-  if (Kokkos::is_initialized()) process_own_view();
+  const bool runs = Kokkos::is_initialized();
+  if (runs) process_own_view();
+  if (runs) end_with_kokkos();
   check(tokkos_finalize() == TOKKOS_OK, "what was started is finalized");
   check(Kokkos::is_initialized() == before, "a Kokkos of others is left alone");
   if (before) Kokkos::finalize();
+  check(kept == nullptr, "the finalize hook has run");
   check(!makes_context(), "no context after the library's Kokkos");
   std::printf("%d promises broken\n", broken);
   return broken;

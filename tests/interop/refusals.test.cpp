@@ -119,7 +119,7 @@ TEST_CASE("arrays without memory are refused where they have elements", "[intero
   CHECK(said.field == "logits.data");
   CHECK(said.value == "null");
   row.logits.shape[0] = 0;  // no rows: it is the request that has one
-  CHECK(row.complaint().field == "step.rows");
+  CHECK(row.complaint().field == "the sum of requests[].rows");
   row.logits.shape[0] = 1;
   row.logits.shape[1] = 0;
   said = row.complaint();

@@ -141,6 +141,65 @@ TEMPLATE_LIST_TEST_CASE("greedy verification says what C++ says, of every type",
           Matrix<const Logit, typename TestType::memory_space>(logits.matrix()), batch.trees));
 }
 
+TEST_CASE("verification of C takes the rows in the order of the nodes", "[interop]") {
+  const OwnedStep owned = step_of({{}, {.token_ids = {3, 4, 5}, .parents = {-1, 0, 1}}});
+  StepOfC step(owned);
+  tokkos_request& request = step.request(1);
+  std::vector<float> rows(5 * vocabulary, 0.0f);
+  for (std::size_t node = 0; node < 5; ++node) rows[node * vocabulary + 2 + node] = 1.0f;
+  const tokkos_array array = array_of(Matrix<const float, Kokkos::HostSpace>(
+      rows.data(), Kokkos::LayoutStride(5, vocabulary, vocabulary, 1)));
+  const Context context = context_on<Kokkos::Serial>();
+  const Verifier verifier = verifier_on(context, limits_of(5, vocabulary));
+  const VerifiedOfC verified = no_results();
+  const std::vector<float> uniforms(5, 0.5f);
+  tokkos_verify_options own = tokkos_verify_options_default();
+  own.node_uniforms = own.bonus_uniforms = uniforms.data();
+  own.node_uniform_count = 5;
+  own.bonus_uniform_count = 2;
+  const auto expect = [&](const char* message) {
+    const auto said = [&](tokkos_status status) {
+      if (message == nullptr) {
+        check_ok(status);
+        tokkos_verified_draft draft = tokkos_verified_draft_default();
+        check_ok(tokkos_verified_get(verified.get(), 1, &draft));
+        const std::span tokens(draft.tokens, draft.token_count);
+        CHECK(std::vector(tokens.begin(), tokens.end()) == std::vector<TokenId>{3, 4, 5, 6});
+        return;
+      }
+      CHECK(complaint_of(status).message == message);
+      tokkos_error error = tokkos_error_default();
+      check_ok(tokkos_last_error_parts(&error));
+      CHECK(error.request == 1);
+    };
+    for (const tokkos_verify_options* options :
+         {static_cast<tokkos_verify_options*>(nullptr), &own}) {
+      said(tokkos_verifier_verify(verifier.get(), &array, step.get(), options, verified.get()));
+    }
+    said(tokkos_verifier_verify_greedy(verifier.get(), &array, step.get(), verified.get()));
+  };
+  expect(nullptr);  // one row, of which nothing is known: a step for this alone
+  const std::vector<std::int32_t> in_order{-1, 0, 1, 2}, turned{-1, 2, 1, 0}, twice{-1, 0, 0, 2};
+  request.rows = 4;
+  request.draft_nodes = in_order.data();
+  expect(nullptr);
+  request.draft_nodes = turned.data();
+  expect(
+      "requests[1].draft_nodes[1] is 2, expected 0: verification takes the rows in the order of "
+      "the nodes");
+  request.draft_nodes = twice.data();
+  expect(
+      "requests[1].draft_nodes[2] is 0, expected 1: verification takes the rows in the order of "
+      "the nodes");
+  request.draft_nodes = in_order.data();
+  request.rows = 3;
+  expect(
+      "requests[1].draft_nodes.size is 3, expected 4: verification takes the root's row, then "
+      "one for each node");
+  request.rows = 4;
+  expect(nullptr);
+}
+
 TEST_CASE("greedy verification of C does not look at the padding", "[interop]") {
   const OwnedStep owned = step_of({{.token_ids = {3}, .parents = {-1}}});
   const StepOfC step(owned);

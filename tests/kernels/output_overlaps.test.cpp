@@ -58,7 +58,7 @@ TEMPLATE_LIST_TEST_CASE("what is measured or drawn does not lie in what is read"
   CHECK(refused([&] {
           measure(space, rows_given, measures,
                   a.template at<std::int32_t>(measures.row_mass.data(), 1));
-        }) == "measures.row_mass: a View that overlaps row_status");
+        }) == "measures.row_mass: memory that overlaps row_status");
 
   CHECK(refused([&] { argmax(space, rows_given, measures, a.ids_in_logits(399)); }) ==
         "tokens" + in_logits);
@@ -68,11 +68,11 @@ TEMPLATE_LIST_TEST_CASE("what is measured or drawn does not lie in what is read"
   CHECK(draw_into(a.ids_in_logits(0), a.status.vector()) == "tokens" + in_logits);
   CHECK(draw_into(a.tokens.vector(), a.ids_in_logits(200)) == "row_status" + in_logits);
   CHECK(draw_into(a.tokens.vector(), a.tokens.vector()) ==
-        "tokens: a View that overlaps row_status");
+        "tokens: memory that overlaps row_status");
   CHECK(draw_into(a.template at<std::int32_t>(a.uniforms.vector().data(), 3), a.status.vector()) ==
-        "tokens: a View that overlaps uniforms");
+        "tokens: memory that overlaps uniforms");
   CHECK(draw_into(a.template at<std::int32_t>(measures.row_maximum.data(), 0), a.status.vector()) ==
-        "tokens: a View that overlaps measures.row_maximum");
+        "tokens: memory that overlaps measures.row_maximum");
   CHECK(refused([&] {
           draw_tokens(space, rows_given, measures, a.uniform_lists(),
                       a.template list_in_logits<std::int32_t>(390));
@@ -80,7 +80,7 @@ TEMPLATE_LIST_TEST_CASE("what is measured or drawn does not lie in what is read"
   CHECK(refused([&] {
           sample_from_probabilities(space, Matrix<const float, MemoryOf<TestType>>(a.logits),
                                     a.drawn_by, a.ids_in_logits(9));
-        }) == "tokens: a View that overlaps the probabilities");
+        }) == "tokens: memory that overlaps the probabilities");
   CHECK(refused([&] {
           GreedyTrees<MemoryOf<TestType>> trees{a.tokens.vector(), a.ids_in_logits(5), {}};
           TokenTrees<MemoryOf<TestType>> chains;
@@ -114,7 +114,7 @@ TEMPLATE_LIST_TEST_CASE("logarithms and cuts do not lie in what is read", "", Ex
   CHECK(score_into(a.in_logits(97), a.status.vector()) == "result" + in_logits);
   CHECK(score_into(a.result.vector(), a.ids_in_logits(0)) == "row_status" + in_logits);
   CHECK(score_into(a.template at<float>(a.numbers.vector().data(), 0), a.status.vector()) ==
-        "result: a View that overlaps tokens");
+        "result: memory that overlaps tokens");
   const auto list_into = [&](const auto& tokens, const auto& result) {
     return refused([&] { top_log_probabilities(space, rows_given, measures, tokens, result); });
   };
@@ -124,7 +124,7 @@ TEMPLATE_LIST_TEST_CASE("logarithms and cuts do not lie in what is read", "", Ex
   CHECK(list_into(tokens, a.template list_in_logits<float>(17)) == "result" + in_logits);
   const Matrix<float, MemoryOf<TestType>> over_tokens(reinterpret_cast<float*>(tokens.data() + 2),
                                                       Kokkos::LayoutStride(rows, 4, 3, 1));
-  CHECK(list_into(tokens, over_tokens) == "tokens: a View that overlaps result");
+  CHECK(list_into(tokens, over_tokens) == "tokens: memory that overlaps result");
 
   auto cuts = a.cuts;
   cuts.logit = a.in_logits(50);
@@ -133,7 +133,7 @@ TEMPLATE_LIST_TEST_CASE("logarithms and cuts do not lie in what is read", "", Ex
   cuts = a.cuts;
   cuts.count = cuts.token;
   CHECK(refused([&] { truncate(space, rows_given, measures, {}, cuts); }) ==
-        "cuts.token: a View that overlaps cuts.count");
+        "cuts.token: memory that overlaps cuts.count");
 
   const Matrix<const float, MemoryOf<TestType>> logits = a.logits;
   CHECK(refused([&] {
@@ -141,14 +141,14 @@ TEMPLATE_LIST_TEST_CASE("logarithms and cuts do not lie in what is read", "", Ex
         }) == "saved" + in_logits);
   CHECK(refused([&] {
           save_edited_logits(space, logits, a.biases, a.penalties, a.uniforms.vector());
-        }) == "saved: a View that overlaps logit_bias");
+        }) == "saved: memory that overlaps logit_bias");
   const auto score_raw = [&](const auto& result) {
     const Vector<const float, MemoryOf<TestType>> saved = a.other.vector();
     raw_log_probabilities(space, rows_given, measures, a.biases, a.penalties, saved, a.given,
                           result);
   };
   CHECK(refused([&] { score_raw(a.in_logits(2)); }) == "result" + in_logits);
-  CHECK(refused([&] { score_raw(a.other.vector()); }) == "result: a View that overlaps saved");
+  CHECK(refused([&] { score_raw(a.other.vector()); }) == "result: memory that overlaps saved");
 
   CHECK(a.memory() == before);
   log_probabilities(space, rows_given, measures, a.given, a.result.vector());
@@ -170,29 +170,29 @@ TEMPLATE_LIST_TEST_CASE("probabilities, stages and status do not lie in what is 
   auto measures = a.device.measures;
   measures.row_mass = a.template at<std::int64_t>(probabilities.data(), 2);
   CHECK(refused([&] { normalize(space, rows_given, measures, probabilities); }) ==
-        "probabilities: a View that overlaps measures.row_mass");
+        "probabilities: memory that overlaps measures.row_mass");
   CHECK(refused([&] { normalize_truncated(space, rows_given, measures, a.cuts, probabilities); }) ==
-        "probabilities: a View that overlaps measures.row_mass");
+        "probabilities: memory that overlaps measures.row_mass");
   CHECK(refused([&] { softmax(space, rows_given, measures, probabilities); }) ==
-        "measures.row_mass: a View that overlaps probabilities");
+        "measures.row_mass: memory that overlaps probabilities");
   const auto softmax_with = [&](const auto& status) {
     return refused([&] { softmax(space, rows_given, a.device.measures, probabilities, status); });
   };
   CHECK(softmax_with(a.ids_in_logits(12)) == "row_status" + in_logits);
   CHECK(softmax_with(a.template at<std::int32_t>(probabilities.data(), 12)) ==
-        "row_status: a View that overlaps probabilities");
+        "row_status: memory that overlaps probabilities");
 
   const Matrix<float, Memory> stage_in_logits(a.logits.data(), Kokkos::LayoutStride(rows, 1, 1, 1));
   const auto chunked = a.chunked.matrix();
   CHECK(refused([&] { chunk_lse(space, rows_given, stage_in_logits, chunked); }) ==
         "chunked_sum" + in_logits);
   CHECK(refused([&] { chunk_lse(space, rows_given, chunked, chunked); }) ==
-        "chunked_sum: a View that overlaps chunked_max");
+        "chunked_sum: memory that overlaps chunked_max");
   const Matrix<const float, Memory> stage(probabilities.data(),
                                           Kokkos::LayoutStride(rows, 1, 1, 1));
   CHECK(refused([&] {
           softmax_with_chunked_sum(space, rows_given, stage, stage, probabilities);
-        }) == "probabilities: a View that overlaps chunked_sum");
+        }) == "probabilities: memory that overlaps chunked_sum");
 
   CHECK(refused([&] { apply_edits(space, a.logits, a.biases, a.penalties, a.ids_in_logits(0)); }) ==
         "row_status" + in_logits);
@@ -208,7 +208,7 @@ TEMPLATE_LIST_TEST_CASE("probabilities, stages and status do not lie in what is 
   const Matrix<const std::int32_t, Memory> words_in_logits(
       reinterpret_cast<std::int32_t*>(a.logits.data()), Kokkos::LayoutStride(rows, 4, 4, 1));
   CHECK(refused([&] { apply_bitmask_inplace(space, a.logits, a.given, words_in_logits); }) ==
-        "logits: a View that overlaps bitmask");
+        "logits: memory that overlaps bitmask");
 
   CHECK(a.memory() == before);
   for (const float p : on_host(a.device.probabilities)) CHECK(p == a.device.canary);

@@ -87,6 +87,6 @@ struct OverlapArguments {
   }
 };
 
-inline const std::string in_logits = ": a View that overlaps the logits";
+inline const std::string in_logits = ": memory that overlaps the logits";
 
 }  // namespace tokkos::test

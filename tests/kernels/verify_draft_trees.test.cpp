@@ -187,6 +187,29 @@ TEMPLATE_LIST_TEST_CASE("verify_draft_trees does nothing without trees", "[verif
   CHECK(verify<TestType>(c).guards_intact);
 }
 
+TEMPLATE_LIST_TEST_CASE("trees without nodes are broken, with sums that would be shared too",
+                        "[verify]", ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const std::size_t batch = GENERATE(0, 1, 3);
+  const Guarded<std::int32_t, MemorySpace> roots(batch), accepted(batch);
+  Guarded<std::int32_t, MemorySpace> bonus(batch), status(batch);
+  const Guarded<float, MemorySpace> uniforms(batch);
+  const Kokkos::View<PausedWalk*, MemorySpace> paused("paused", batch);
+  const Kokkos::View<std::int64_t**, Kokkos::LayoutRight, MemorySpace> masses("masses", batch, 4);
+  Kokkos::deep_copy(roots.vector(), 0);
+  Kokkos::deep_copy(status.vector(), 0);
+  Kokkos::deep_copy(uniforms.vector(), 0.5f);
+  DraftDistributions<MemorySpace> none{};
+  none.bonus_uniforms = uniforms.vector();
+  VerifiedTrees<MemorySpace> out{accepted.vector(), bonus.vector(), {}, status.vector()};
+  out.paused = paused;
+  out.chunk_masses = masses;
+  verify_draft_trees(TestType(), none, TokenTrees<MemorySpace>{{}, {}, roots.vector()}, out);
+  TestType().fence("tokkos::test::verified");
+  CHECK(bonus.values() == std::vector<std::int32_t>(batch, -1));
+  CHECK(status.values() == std::vector<std::int32_t>(batch, RowStatus::broken_tree));
+}
+
 TEMPLATE_LIST_TEST_CASE("verify_draft_trees rejects arrays whose shapes do not fit", "[verify]",
                         ExecutionSpaces) {
   using MemorySpace = MemoryOf<TestType>;

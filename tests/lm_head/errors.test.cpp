@@ -88,7 +88,7 @@ TEMPLATE_LIST_TEST_CASE("outputs of an LM head are refused in its weights and hi
                                              Kokkos::LayoutStride(3, 5000, 5000, 1));
   const Complaint overlap = error_of([&] { made.logits(device.hidden(), inside); });
   CHECK(overlap.field == "logits");
-  CHECK(overlap.value == "a View that overlaps weight");
+  CHECK(overlap.value == "memory that overlaps weight");
   CHECK(error_of([&] { made.logits(device.hidden(), narrow); }).field == "logits.extent");
   CHECK(error_of([&] { made.logits(hidden, logits); }).field == "hidden.extent");
 }

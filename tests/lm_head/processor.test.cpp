@@ -227,6 +227,9 @@ TEMPLATE_LIST_TEST_CASE("a step of no rows is no step of an LM head's processor"
   const Kokkos::View<float**, Kokkos::LayoutRight, Memory> none("none", 0, head_size);
   const HeadViews<Memory> empty(0), results(static_cast<std::size_t>(step.rows));
   processor.process(none, {}, {});
+  processor.process({}, {}, {});
+  head.process({}, {});
+  head.logits({}, {});
   processor.process(none, {}, empty.of_head());
   OwnedStep without_rows;  // a request of no rows
   without_rows.add({});

@@ -77,7 +77,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses what it cannot do and wr
        [](OwnedStep&, Outputs& out, std::vector<float>&) {
          out.tokens = tokkos::vector_of<tokkos::TokenId, Memory>(nullptr, out.tokens.extent(0));
        }},
-      {{"log_sum_exp", {}, "a View that overlaps hidden"},
+      {{"log_sum_exp", {}, "memory that overlaps hidden"},
        [&](OwnedStep&, Outputs& out, std::vector<float>&) {
          out.log_sum_exp = tokkos::vector_of<float, Memory>(
              const_cast<float*>(device.hidden().data()), out.tokens.extent(0));

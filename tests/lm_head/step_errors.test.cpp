@@ -6,6 +6,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <functional>
 #include <string>
@@ -33,6 +34,12 @@ tokkos::Matrix<T, Memory> laid_out(const tokkos::Matrix<T, Memory>& view, std::s
                                    std::size_t column_stride = 1) {
   const Kokkos::LayoutStride layout(rows, row_stride, columns, column_stride);
   return tokkos::Matrix<T, Memory>(view.data(), layout);
+}
+
+/// No rows of some columns, without memory.
+template <class T, class Memory>
+tokkos::Matrix<T, Memory> no_rows(std::size_t columns) {
+  return tokkos::Matrix<T, Memory>(nullptr, Kokkos::LayoutStride(0, columns, columns, 1));
 }
 
 /// The length of a View without its last element, as text.
@@ -114,9 +121,17 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
       {{"given_tokens.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.given_tokens = {}; }},
       {{"top_logprobs.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.top_logprobs = {}; }},
       {{"top_tokens.extent", 0, "0"}, [](Inputs&, Outputs& out) { out.top_tokens = {}; }},
-      {{"token_logprobs", {}, "a View that overlaps log_sum_exp"},
+      {{"given_logprobs.extent", 0, "0"},
+       [](Inputs&, Outputs& out) { out.given_logprobs = no_rows<float, Memory>(5); }},
+      {{"given_tokens.extent", 0, "0"},
+       [](Inputs&, Outputs& out) { out.given_tokens = no_rows<const tokkos::TokenId, Memory>(5); }},
+      {{"top_logprobs.extent", 0, "0"},
+       [=](Inputs&, Outputs& out) { out.top_logprobs = no_rows<float, Memory>(top); }},
+      {{"top_tokens.extent", 0, "0"},
+       [=](Inputs&, Outputs& out) { out.top_tokens = no_rows<tokkos::TokenId, Memory>(top); }},
+      {{"token_logprobs", {}, "memory that overlaps log_sum_exp"},
        [](Inputs&, Outputs& out) { out.log_sum_exp = out.token_logprobs; }},
-      {{"tokens", {}, "a View that overlaps row_status"},
+      {{"tokens", {}, "memory that overlaps row_status"},
        [](Inputs&, Outputs& out) { out.row_status = out.tokens; }},
       {{"top_tokens.data", {}, "null"},
        [](Inputs&, Outputs& out) {
@@ -164,7 +179,7 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
        [=](Inputs&, Outputs& out) {
          out.top_logprobs = laid_out(out.top_logprobs, 3, top, top - 1);
        }},
-      {{"tokens", {}, "a View that overlaps given_tokens"},
+      {{"tokens", {}, "memory that overlaps given_tokens"},
        [](Inputs&, Outputs& out) {
          out.tokens = tokkos::vector_of<tokkos::TokenId, Memory>(
              const_cast<tokkos::TokenId*>(out.given_tokens.data()), 3);
@@ -186,4 +201,31 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
   CHECK(error_of([&] {
           made.process(DeviceHead<OnSpace>(larger).inputs(), DeviceHead<OnSpace>(larger).outputs());
         }).field == "hidden.extent");
+}
+
+TEMPLATE_LIST_TEST_CASE("lists without rows and memory are left out, whatever their columns",
+                        "[lm_head]", ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  using Memory = typename OnSpace::memory_space;
+  const HeadCase head = full_case(3, 5000, 8, 62);
+  const bool has_given = GENERATE(false, true), has_top = GENERATE(false, true);
+  const auto results_with = [&](std::size_t columns) {
+    const DeviceHead<OnSpace> device(head);
+    tokkos::LmHeadOutputs<Memory> outputs = device.outputs();
+    if (!has_given) {
+      outputs.given_tokens = no_rows<const tokkos::TokenId, Memory>(columns);
+      outputs.given_logprobs = no_rows<float, Memory>(columns);
+    }
+    if (!has_top) {
+      outputs.top_tokens = no_rows<tokkos::TokenId, Memory>(columns);
+      outputs.top_logprobs = no_rows<float, Memory>(columns);
+    }
+    device.head().process(device.inputs(), outputs);
+    TestType().fence("tokkos::test::left_out");
+    return device.results();
+  };
+  const HeadResults expected = results_with(0);
+  CHECK(results_with(1) == expected);
+  CHECK(results_with(5) == expected);
+  CHECK(results_with(129) == expected);
 }

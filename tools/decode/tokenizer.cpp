@@ -108,20 +108,24 @@ std::optional<TokenId> Vocabulary::find(const std::string& token) const {
   return entry->second;
 }
 
-// Without a space only where the joined letters still split into the same tokens.
+// Without a space only where the joined letters still split into the same tokens. Where a word ends
+// is said by at most four letters behind it, so that the last words are enough.
 bool TextWriter::joins(std::string_view token, bool no_space_before) const {
   if (m_space_wanted && !no_space_before) return false;
-  std::string chunk = m_text.substr(m_chunk_begin);
-  chunk += token;
-  const std::vector<std::string> words = split_words(chunk);
-  return words.size() == m_chunk_words.size() + 1 && words.back() == token &&
-         std::equal(m_chunk_words.begin(), m_chunk_words.end(), words.begin());
+  constexpr std::size_t enough = 8;
+  const std::size_t skipped = m_chunk_words.size() - std::min(m_chunk_words.size(), enough);
+  const auto first = m_chunk_words.begin() + static_cast<std::ptrdiff_t>(skipped);
+  std::string end;
+  std::for_each(first, m_chunk_words.end(), [&](const std::string& word) { end += word; });
+  end += token;
+  const std::vector<std::string> words = split_words(end);
+  return words.size() == m_chunk_words.size() - skipped + 1 && words.back() == token &&
+         std::equal(first, m_chunk_words.end(), words.begin());
 }
 
 void TextWriter::append(std::string_view token) {
   if (token == paragraph_break_text) {
     if (!m_text.empty() && !m_text.ends_with(paragraph_break_text)) m_text += token;
-    m_chunk_begin = m_text.size();
     m_chunk_words.clear();
     m_space_wanted = m_quoted = false;
     return;
@@ -135,7 +139,6 @@ void TextWriter::append(std::string_view token) {
   }
   if (!m_chunk_words.empty() && !joins(token, no_space_before)) {
     m_text += ' ';
-    m_chunk_begin = m_text.size();
     m_chunk_words.clear();
   }
   m_text += token;

@@ -54,7 +54,6 @@ class TextWriter {
   bool joins(std::string_view token, bool no_space_before) const;
 
   std::string m_text;
-  std::size_t m_chunk_begin = 0;           // the text behind the last space
   std::vector<std::string> m_chunk_words;  // its tokens
   bool m_space_wanted = false;             // after the last token
   bool m_quoted = false;                   // inside quotation marks

@@ -21,6 +21,9 @@ class Error : public std::runtime_error {
   const std::string& field() const { return m_field; }
   /// Position of the bad element in that array, if it is an array.
   std::optional<std::int64_t> index() const { return m_index; }
+  /// Number of the request of a step that is wrong, where field() is a part of one:
+  /// "generation_configs[2].top_p".
+  std::optional<std::int64_t> request() const;
   /// The bad value as text.
   const std::string& value() const { return m_value; }
   /// The values that are accepted.

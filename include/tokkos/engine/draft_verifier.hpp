@@ -26,10 +26,12 @@ struct VerifyUniforms {
   std::vector<float> bonus;  ///< [requests]
 };
 
-/// Philox uniforms for a step whose rows are the roots and nodes of its draft trees: node j of a
-/// request has the counter (generated tokens + depth, j, verify, stream), its bonus token
-/// (generated tokens, 0, bonus, stream); the stream is as of step_uniforms.
-/// @throws Error if the step is not valid or a request has neither a stream number nor an id
+/// Philox uniforms for a step whose rows are the roots and nodes of its draft trees, in their order
+/// (or the roots alone, in a step of its own for this): node j of a request has the counter
+/// (generated tokens + depth, j, verify, stream), its bonus token (generated tokens, 0, bonus,
+/// stream); the stream is as of step_uniforms.
+/// @throws Error if the step is not valid, its rows are others, or a request has neither a stream
+///   number nor an id
 VerifyUniforms verify_uniforms(const StepRequests& requests);
 
 /// The distributions that the draft tokens of a batch were drawn from.
@@ -45,9 +47,10 @@ struct DraftProbabilities {
 };
 
 /// Verifies a batch of draft trees and draws the bonus tokens. The nodes of the batch are, request
-/// after request, the root (the last committed token) and then its draft nodes. One upload and one
-/// download per call; of chains no links are uploaded. One object is for one thread at a time; one
-/// that was moved from may only be destroyed or assigned to.
+/// after request, the root (the last committed token) and then its draft nodes in their order: rows
+/// of a step whose draft_token_indices are -1, 0, 1, ... One upload and one download per call; of
+/// chains no links are uploaded. One object is for one thread at a time; one that was moved from
+/// may only be destroyed or assigned to.
 template <class ExecutionSpace>
 class DraftVerifier {
  public:

@@ -7,6 +7,7 @@
 #include <tokkos/request/vocabulary_mask.hpp>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tokkos {
@@ -23,9 +24,12 @@ struct VerifiedDraft {
   std::int32_t status = 0;
 };
 
-/// Appends the emitted tokens to the request's history and has its matcher, if there is one, accept
-/// them. An engine that stops early (a stop token, a length) cuts `tokens` before.
+/// Appends generated tokens to the request's history and has its matcher, if there is one, accept
+/// them: all of them, or none. An engine that stops early (a stop token, a length) gives fewer.
 /// @throws Error if the matcher refuses a token; history and matcher are then as they were before
+void commit(std::span<const TokenId> tokens, TokenHistory& history, VocabularyMask* mask = nullptr);
+
+/// The same with the tokens that a verification emits.
 void commit(const VerifiedDraft& verified, TokenHistory& history, VocabularyMask* mask = nullptr);
 
 }  // namespace tokkos
