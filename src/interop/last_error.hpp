@@ -11,10 +11,6 @@
 #include <string>
 #include <utility>
 
-#ifdef __GLIBCXX__
-#include <cxxabi.h>
-#endif
-
 namespace tokkos::interop {
 
 /// A callback of the caller's that said that it failed, or threw.
@@ -61,16 +57,11 @@ class UnsupportedError : public std::runtime_error {
 /// The status of the exception in flight, whose text becomes this thread's last error.
 tokkos_status status_of_exception() noexcept;
 
-// A thread that ends inside a callback (pthread_exit, pthread_cancel) unwinds its frames as an
-// exception does, which must not be caught for good.
-#ifdef __GLIBCXX__
-#define TOKKOS_LET_THREAD_END           \
-  catch (const abi::__forced_unwind&) { \
-    throw;                              \
-  }
-#else
-#define TOKKOS_LET_THREAD_END
-#endif
+/// Whether what was caught is no exception but the end of a thread (pthread_exit, pthread_cancel),
+/// which unwinds its frames as one does and has to go on.
+inline bool is_end_of_thread() noexcept {
+  return std::current_exception() == nullptr;
+}
 
 /// Runs the body of a C function: nothing that it throws gets out.
 template <class Body>
@@ -79,9 +70,8 @@ tokkos_status guarded(Body&& body) {
   try {
     std::forward<Body>(body)();
     return TOKKOS_OK;
-  }
-  TOKKOS_LET_THREAD_END
-  catch (...) {
+  } catch (...) {
+    if (is_end_of_thread()) throw;
     return status_of_exception();
   }
 }
@@ -95,9 +85,8 @@ int called(const char* name, Callback&& callback) {
     result = std::forward<Callback>(callback)();
   } catch (const std::exception& error) {
     throw CallbackError(name, std::string("threw: ") + error.what());
-  }
-  TOKKOS_LET_THREAD_END
-  catch (...) {
+  } catch (...) {
+    if (is_end_of_thread()) throw;
     throw CallbackError(name, "threw something that is no std::exception");
   }
   if (result < 0) throw CallbackError(name, "returned " + std::to_string(result));

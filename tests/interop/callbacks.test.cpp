@@ -107,7 +107,6 @@ struct HookedStep {
 
 }  // namespace
 
-#ifdef __GLIBCXX__
 TEST_CASE("a thread may end inside a callback", "[interop]") {
   HookedStep step;
   step.told.accept = [] { return 1; };
@@ -128,7 +127,6 @@ TEST_CASE("a thread may end inside a callback", "[interop]") {
   check_ok(step.process());
   CHECK(step.drawn == 0);
 }
-#endif
 
 TEST_CASE("a mask that says that it failed is believed", "[interop]") {
   HookedStep step;
