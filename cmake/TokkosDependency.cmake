@@ -68,7 +68,7 @@ macro(tokkos_require_kokkos)
       if(NOT DEFINED Kokkos_ENABLE_SERIAL)
         set(Kokkos_ENABLE_SERIAL ON) # beside the others, not instead of them
       endif()
-      if(NOT DEFINED CMAKE_CXX_STANDARD)
+      if(NOT CMAKE_CXX_STANDARD MATCHES "^2[0-9]$") # an older one of the project's stays the project's
         set(CMAKE_CXX_STANDARD 20)
       endif()
       include(TokkosLanguage) # the language is that of a folder above Kokkos's

@@ -7,7 +7,8 @@
 # it was built with is missing.
 
 set(TOKKOS_BENCH_LIBTORCH OFF)
-if(TOKKOS_BACKENDS MATCHES "CUDA|HIP")
+option(TOKKOS_BENCH_WITH_LIBTORCH "Measure LibTorch beside the library, where it is found" ON)
+if(NOT TOKKOS_BENCH_WITH_LIBTORCH OR TOKKOS_BACKENDS MATCHES "CUDA|HIP")
   return()
 endif()
 find_library(TOKKOS_LIBTORCH_CPU torch_cpu HINTS "${Torch_ROOT}" PATH_SUFFIXES lib)

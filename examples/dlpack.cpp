@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Logits of a framework that speaks DLPack (PyTorch, JAX, NumPy, CuPy), taken without a copy.
+// Logits of a framework that speaks DLPack (PyTorch, NumPy, CuPy), taken without a copy.
 #include <tokkos/interop/dlpack.hpp>
 #include <tokkos/tokkos.hpp>
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokkos from Python: ctypes on the C library, arrays by DLPack, nothing to compile and no copies.
 
-Any object with __dlpack__ can be logits or output: NumPy arrays, PyTorch tensors, JAX arrays. The
-library is looked for in $TOKKOS_LIBRARY, then as libtokkos_c.so where the loader looks."""
+Any object with __dlpack__ whose memory may be written to can be logits or output: NumPy arrays, PyTorch
+tensors; a JAX array, which is immutable, has to be copied to NumPy first. The library is looked for in
+$TOKKOS_LIBRARY, then as libtokkos_c.so where the loader looks."""
 
 import ctypes
 import os
@@ -73,6 +74,7 @@ class Limits(Struct):
         ("max_rows", c_int64),
         ("vocabulary", c_int64),
         ("active_vocabulary", c_int64),
+        ("max_edits", c_int64),
     ]
 
 

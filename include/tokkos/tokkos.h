@@ -78,9 +78,9 @@ typedef struct tokkos_error {
   int64_t index;        /* of the bad element, -1 if the field is no array */
   int32_t status;       /* tokkos_status of the failure */
   int32_t reserved;
-  int64_t
-      request; /* number of the request of the step that is wrong, or whose mask failed; else -1 */
+  int64_t request;      /* number of the request that is wrong or whose mask failed, else -1 */
 } tokkos_error;
+TOKKOS_API void tokkos_error_init(tokkos_error* error, size_t size);
 /* Fills in the parts of this thread's latest failure. */
 TOKKOS_API tokkos_status tokkos_last_error_parts(tokkos_error* error);
 
@@ -158,7 +158,7 @@ typedef struct tokkos_array {
 } tokkos_array;
 
 static inline tokkos_array tokkos_vector(void* data, int32_t type, int64_t count) {
-  tokkos_array array = {0, {0, 0}, {0, 0}, 0, 1, 0, 0};
+  tokkos_array array = {NULL, {0, 0}, {0, 0}, 0, 1, 0, 0};
   array.data = data;
   array.type = type;
   array.shape[0] = count;
@@ -168,7 +168,7 @@ static inline tokkos_array tokkos_vector(void* data, int32_t type, int64_t count
 /* @param row_stride elements from a row to the next, 0: columns */
 static inline tokkos_array tokkos_matrix(void* data, int32_t type, int64_t rows, int64_t columns,
                                          int64_t row_stride) {
-  tokkos_array array = {0, {0, 0}, {0, 0}, 0, 2, 0, 0};
+  tokkos_array array = {NULL, {0, 0}, {0, 0}, 0, 2, 0, 0};
   array.data = data;
   array.type = type;
   array.shape[0] = rows;
@@ -457,6 +457,7 @@ typedef struct tokkos_limits {
   int64_t max_rows;          /* most rows of one call; of a verifier: nodes, roots included */
   int64_t vocabulary;        /* V, the row length of the logits */
   int64_t active_vocabulary; /* tokens at or past it do not exist; 0: V. Below 2^19 */
+  int64_t max_edits; /* of a processor: most biases and penalties of a step; 0: no limit */
 } tokkos_limits;
 TOKKOS_API void tokkos_limits_init(tokkos_limits* limits, size_t size);
 
@@ -529,7 +530,8 @@ TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* un
 TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t position,
                                               uint32_t node, float* uniform);
 /* Checks a step as every call that takes one does, and does nothing else: a request alone, before
- * it joins others, whose step it must not spoil. @param vocabulary V of the processor */
+ * it joins others, whose step it must not spoil. Of steps with drafts it holds a number for each row:
+ * an engine knows how many rows it has. @param vocabulary V of the processor */
 TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
 
 /* ---- verification of draft trees ---- */
@@ -664,13 +666,8 @@ TOKKOS_DEFAULT_OF(tokkos_verify_options)
 TOKKOS_DEFAULT_OF(tokkos_verified_draft)
 TOKKOS_DEFAULT_OF(tokkos_acceptance)
 TOKKOS_DEFAULT_OF(tokkos_seed_rule)
+TOKKOS_DEFAULT_OF(tokkos_error)
 #undef TOKKOS_DEFAULT_OF
-
-/* For tokkos_last_error_parts: its size, and empty. */
-static inline tokkos_error tokkos_error_default(void) {
-  tokkos_error error = {sizeof(tokkos_error), "", "", "", "", -1, 0, 0, -1};
-  return error;
-}
 
 #ifdef __cplusplus
 }

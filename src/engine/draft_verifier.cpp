@@ -4,7 +4,6 @@
 #include <tokkos/kernels/verify_greedy.hpp>
 
 #include "engine/check_engine.hpp"
-#include "engine/existing_columns.hpp"
 #include "engine/staged_trees.hpp"
 #include "kernels/instantiate.hpp"
 
@@ -108,11 +107,11 @@ template <class ExecutionSpace>
 TokenTreeArrays DraftVerifier<ExecutionSpace>::checked_arrays(
     std::span<const DraftTree> trees, std::span<const std::string> request_ids) const {
   check_kokkos();
+  auto nodes = static_cast<std::int64_t>(trees.size());  // the roots
   for (std::size_t i = 0; i < trees.size(); ++i) {
     validate(trees[i], m_vocab_size, static_cast<std::int64_t>(i));
+    nodes += static_cast<std::int64_t>(trees[i].size());
   }
-  TokenTreeArrays arrays = flatten(trees);
-  const auto nodes = static_cast<std::int64_t>(arrays.draft_tokens.size());
   if (nodes > m_max_num_node) {
     throw Error("nodes", std::nullopt, to_text(nodes),
                 "at most max_num_node = " + to_text(m_max_num_node));
@@ -121,7 +120,7 @@ TokenTreeArrays DraftVerifier<ExecutionSpace>::checked_arrays(
     throw Error("request_ids.size", std::nullopt, std::to_string(request_ids.size()),
                 std::to_string(trees.size()));
   }
-  return arrays;
+  return flatten(trees);
 }
 
 template <class ExecutionSpace>
@@ -177,8 +176,8 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   };
   const std::size_t masses = drafts.without_replacement ? nodes : 0;
   const bool shared = m_shared_sums > 0 &&
-                      shares_trees(m_space, static_cast<std::int64_t>(batch), m_active_vocabulary);
-  const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_active_vocabulary));
+                      shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
+  const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_vocab_size));
   const std::size_t shared_room =
       Staging<ExecutionSpace>::template room<PausedWalk>(batch) + room(2 * batch * sums);
   const StagedTrees staged =
@@ -195,9 +194,10 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
   const auto chunk_masses = m_staging.template add<std::int64_t>(shared ? batch * sums : 0);
 
   DraftDistributions<memory_space> given;
-  given.draft_probs = existing_columns(drafts.rows, m_active_vocabulary);
+  given.draft_probs = drafts.rows;
   given.draft_tokens = m_staging.on_device(staged.draft_tokens);
-  given.model_probs = existing_columns(model_probs, m_active_vocabulary);
+  given.model_probs = model_probs;
+  given.active_vocabulary = m_active_vocabulary;
   given.uniforms = m_staging.on_device(node_uniforms);
   given.bonus_uniforms = m_staging.on_device(bonus_uniforms);
   if (!drafts.row_of_node.empty()) given.draft_row = m_staging.on_device(row_of_node);

@@ -41,6 +41,12 @@ std::size_t LogitProcessor<ExecutionSpace>::staging_capacity() const {
 }
 
 template <class ExecutionSpace>
+void LogitProcessor<ExecutionSpace>::set_max_edits(std::int64_t most) {
+  check_not_moved_from(m_prepared != nullptr);
+  m_prepared->set_max_edits(most);
+}
+
+template <class ExecutionSpace>
 void LogitProcessor<ExecutionSpace>::check_step(std::int64_t rows, std::int64_t columns,
                                                 const StepRequests& requests) const {
   check_call(rows, columns, m_max_num_token, m_vocab_size);

@@ -130,6 +130,11 @@ class PreparedStep {
   Blob& blob() { return m_blobs[m_turn]; }
   const Blob& blob() const { return m_blobs[m_turn]; }
   StepEdits& flat() { return m_flat; }
+
+  void set_max_edits(std::int64_t most) {
+    require(most >= 0, "max_edits", std::nullopt, most, "0 or more");
+    m_flat.max_edits = static_cast<std::size_t>(most);
+  }
   const StagedEdits<ExecutionSpace>& edits() const { return *m_edits; }
   const StagedRows<ExecutionSpace>& rows() const { return *m_rows_of; }
   /// Position of each row's words among the masks, -1 for a row without one; empty: no masks.

@@ -64,7 +64,7 @@ void StepEdits::add_row_biases(const StepRequests& requests, const RowEdits::Pla
                                std::int64_t vocabulary) {
   const GenerationConfig& config = requests.generation_configs[place.request];
   if (!config.bans_by_context() && requests.edit_hook == nullptr) {
-    add_row_biases(m_request_biases, place.row);
+    add_row_biases(m_request_biases, place);
     return;
   }
   const TokenContext context = context_of(requests, place);
@@ -79,25 +79,26 @@ void StepEdits::add_row_biases(const StepRequests& requests, const RowEdits::Pla
     (*requests.edit_hook)(edits);
   }
   merge_biases(m_row_biases);
-  add_row_biases(m_row_biases, place.row);
+  add_row_biases(m_row_biases, place);
 }
 
-void StepEdits::add_row_biases(const Biases& merged, std::int64_t row) {
-  const PenaltyRow& penalties_of_row = m_penalties_of[static_cast<std::size_t>(row)];
+void StepEdits::add_row_biases(const Biases& merged, const RowEdits::Place& place) {
+  const PenaltyRow& penalties_of_row = m_penalties_of[static_cast<std::size_t>(place.row)];
   const bool is_penalized = penalties_of_row.first < penalties_of_row.end;
   if (is_penalized) reserve_more(penalty_biases, merged.size());
   reserve_more(bias_tokens, merged.size());
   reserve_more(biases, merged.size());
   for (const auto& [token, bias] : merged) {
-    const std::size_t place = find_penalty(penalties_of_row, token);
-    if (place < penalties_of_row.end) {
-      penalty_biases.push_back({place, bias});
+    const std::size_t penalty = find_penalty(penalties_of_row, token);
+    if (penalty < penalties_of_row.end) {
+      penalty_biases.push_back({penalty, bias});
     } else {
       bias_tokens.push_back(token);
       biases.push_back(bias);
     }
   }
   bias_ends.push_back(biases.size());
+  check_count(place.request);
 }
 
 }  // namespace tokkos

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
 #include <tokkos/engine/step_edits.hpp>
 #include <tokkos/numerics/ieee_arithmetic.hpp>
 #include <tokkos/request/allowed_tokens.hpp>
@@ -7,6 +8,8 @@
 #include "engine/requests_of_step.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace tokkos {
@@ -54,6 +57,15 @@ void StepEdits::clear() {
   for (auto* array : {&biases, &penalties}) array->clear();
   penalty_biases.clear();
   m_empty_words = unknown_mask;
+}
+
+void StepEdits::check_count(std::size_t request) const {
+  const std::size_t edits = penalty_tokens.size() + biases.size();
+  if (edits <= max_edits) return;
+  throw Error("generation_configs[" + std::to_string(request) + "].edits", std::nullopt,
+              std::to_string(edits),
+              "at most max_edits = " + std::to_string(max_edits) +
+                  " for all biases and penalties of a step");
 }
 
 void StepEdits::assign(const StepRequests& requests, std::int64_t active_vocabulary,

@@ -64,8 +64,9 @@ tokkos_status tokkos_context_dlpack_device(const tokkos_context* context, int32_
     const tokkos_context& alive = live("context", context);
     check_kokkos_runs();
     const tokkos::DlpackDevice device = alive.backend->device();
-    checked_result("device_type", device_type) = device.type;
+    int32_t& type = checked_result("device_type", device_type);
     checked_result("device_id", device_id) = device.id;
+    type = device.type;
   });
 }
 
@@ -75,8 +76,9 @@ tokkos_status tokkos_context_dlpack_stream(const tokkos_context* context, int32_
     const tokkos_context& alive = live("context", context);
     check_kokkos_runs();
     const std::optional<std::int64_t> asked = alive.backend->dlpack_stream();
-    checked_result("stream", stream) = asked.value_or(0);
+    int64_t& number = checked_result("stream", stream);
     checked_result("has_stream", has_stream) = asked.has_value() ? 1 : 0;
+    number = asked.value_or(0);
   });
 }
 

@@ -22,6 +22,7 @@ struct Limits {
   std::int64_t max_rows = 0;
   std::int64_t vocabulary = 0;
   std::optional<std::int64_t> active_vocabulary = {};
+  std::int64_t max_edits = 0;  ///< 0: no limit
 
   /// @throws Error if the struct is null or not valid
   static Limits of(const tokkos_limits* limits);

@@ -101,6 +101,10 @@ tokkos_status status_of_exception() noexcept {
 
 using namespace tokkos::interop;
 
+void tokkos_error_init(tokkos_error* error, size_t size) {
+  initialize_struct(error, size, tokkos_error{size, "", "", "", "", -1, 0, 0, -1});
+}
+
 const char* tokkos_last_error(void) {
   return last_error.message.letters.data();
 }

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Tokkos authors
 // SPDX-License-Identifier: Apache-2.0
+#include <tokkos/core/error.hpp>
+
 #include "interop/engine_parts.hpp"
 #include "interop/sized_struct.hpp"
 
@@ -7,7 +9,9 @@ namespace tokkos::interop {
 
 Limits Limits::of(const tokkos_limits* limits) {
   const auto given = read_struct("limits", limits, tokkos_limits{});
-  Limits read{given.max_rows, given.vocabulary, std::nullopt};
+  require(given.max_edits >= 0, "max_edits", std::nullopt, given.max_edits,
+          "0 for no limit, or a number above it");
+  Limits read{given.max_rows, given.vocabulary, std::nullopt, given.max_edits};
   if (given.active_vocabulary != 0) read.active_vocabulary = given.active_vocabulary;
   return read;
 }

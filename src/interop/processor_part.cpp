@@ -55,7 +55,9 @@ class ProcessorPartOf final : public ProcessorPart {
   using Space = MemoryOf<ExecutionSpace>;
 
   ProcessorPartOf(const ExecutionSpace& space, const Limits& limits)
-      : m_processor(space, limits.max_rows, limits.vocabulary, limits.active_vocabulary) {}
+      : m_processor(space, limits.max_rows, limits.vocabulary, limits.active_vocabulary) {
+    if (limits.max_edits != 0) m_processor.set_max_edits(limits.max_edits);
+  }
 
   void update_logits(const tokkos_array* logits, const StepRequests& requests,
                      const tokkos_array* row_status) override {

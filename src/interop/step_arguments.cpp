@@ -111,6 +111,16 @@ void StepArguments::check_rows(std::int64_t expected) const {
               "the number of rows of the logits, " + to_text(expected));
 }
 
+void StepArguments::check_verified_rows() const {
+  for (std::size_t i = 0; i < m_nodes.size(); ++i) {
+    const std::int64_t rows = m_cum_num_token[i + 1] - m_cum_num_token[i];
+    const auto most = static_cast<std::int64_t>(m_trees[i].size()) + 1;
+    if (rows <= most) continue;
+    throw Error("requests[" + std::to_string(i) + "].rows", std::nullopt, to_text(rows),
+                "at most a row for the root and one for each draft node, " + to_text(most));
+  }
+}
+
 StepRequests StepArguments::requests() {
   if (m_has_drafts) fill_nodes();
   StepRequests requests;

@@ -25,6 +25,8 @@ class StepArguments {
   std::span<const std::string> request_ids() const { return m_ids; }
   /// Throws Error unless the step has as many rows as the logits.
   void check_rows(std::int64_t rows) const;
+  /// Throws if a request has more rows than a verification has nodes for it.
+  void check_verified_rows() const;
   /// Number of the step's rows.
   std::int64_t rows() const { return m_cum_num_token.empty() ? 0 : m_cum_num_token.back(); }
 

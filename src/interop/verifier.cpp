@@ -77,6 +77,7 @@ tokkos_status tokkos_verifier_verify(tokkos_verifier* verifier, const tokkos_arr
     tokkos_verified& result = live("verified", verified);
     const tokkos_verify_options taken = options_given(options);
     alive.arguments.assign(step);
+    alive.arguments.check_verified_rows();
     if (taken.node_uniforms != nullptr) tokkos::check_node_rows(alive.arguments.requests());
     result.drafts = alive.part->verify(model_probs, taken, alive.arguments.trees(),
                                        uniforms_of(taken, alive.arguments));
@@ -89,6 +90,7 @@ tokkos_status tokkos_verifier_verify_greedy(tokkos_verifier* verifier, const tok
     tokkos_verifier& alive = live("verifier", verifier);
     tokkos_verified& result = live("verified", verified);
     alive.arguments.assign(step);
+    alive.arguments.check_verified_rows();
     tokkos::check_node_rows(alive.arguments.requests());
     result.drafts = alive.part->verify_greedy(logits, alive.arguments.trees());
   });
@@ -101,6 +103,7 @@ tokkos_status tokkos_verify_uniforms(const tokkos_step* step, float* nodes, size
     checked_array("bonus", bonus, bonus_count);
     StepArguments arguments;
     arguments.assign(step);
+    arguments.check_verified_rows();
     const tokkos::VerifyUniforms uniforms = tokkos::verify_uniforms(arguments.requests());
     check_count("nodes", node_count, uniforms.nodes.size());
     check_count("bonus", bonus_count, uniforms.bonus.size());

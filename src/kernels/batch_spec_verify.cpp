@@ -42,21 +42,17 @@ struct SeedRule {
   }
 
   /// Exact sum of max(model - draft, 0) over the row; illegal is set if a number is no probability.
-  KOKKOS_FUNCTION std::int64_t residual(const Team& team, const float* p, std::int64_t row,
-                                        TokenId token, int vocabulary, int& illegal) const {
-    std::int64_t sum = 0;
-    int bad = 0;
+  KOKKOS_FUNCTION OwnSum residual(const Team& team, const float* p, std::int64_t row,
+                                  TokenId token, int vocabulary) const {
+    OwnSum mine;
     for (int start = 0; start < vocabulary; start += chunk_size) {
       const int size = chunk_length(vocabulary, start);
       const OwnSum own = sum_remaining<ExecutionSpace>(
           team, size, p + start, draft(row, token, start, size), largest_given);
-      sum += own.sum;
-      bad |= own.illegal;
+      mine.sum = wrapping_sum(mine.sum, own.sum);
+      mine.illegal |= own.illegal;
     }
-    team.team_reduce(Kokkos::Sum<std::int64_t>(sum));
-    team.team_reduce(Kokkos::Max<int>(bad));
-    illegal = bad;
-    return sum;
+    return sum_of_members(team, mine);
   }
 
   KOKKOS_FUNCTION Verdict judge(const Team& team, std::int32_t parent, std::int32_t child,
@@ -81,18 +77,15 @@ struct SeedRule {
                                         : p >= u * q ? FirstLook::accept
                                                      : FirstLook::undecided);
     if (look == FirstLook::accept) return Verdict::accept;
-    int illegal = 1;
-    std::int64_t sum = 0;
-    if (look == FirstLook::undecided) {
-      sum = residual(team, row, draft_row, token, vocabulary, illegal);
-    }
+    OwnSum left{0, 1};
+    if (look == FirstLook::undecided) left = residual(team, row, draft_row, token, vocabulary);
     team.team_barrier();  // every member has read the row
-    if (illegal != 0) {
+    if (left.illegal != 0) {
       spoil(team, parent);
       status |= RowStatus::invalid_probability;
       return Verdict::stop;
     }
-    const float total = from_grid(sum);
+    const float total = from_grid(left.sum);
     if (total < smallest_residual) return Verdict::accept;
     store_remaining<ExecutionSpace>(team, vocabulary, row, draft(draft_row, token, 0, vocabulary),
                                     total, row);

@@ -36,8 +36,15 @@ struct LosslessRule {
   RowScratch scratch;
   SharedSums sums;
 
-  KOKKOS_FUNCTION std::int64_t vocabulary() const {
-    return static_cast<std::int64_t>(given.model_probs.extent(1));
+  /// Number of the target's tokens: those past them have probability 0 and are not looked at.
+  KOKKOS_FUNCTION std::int64_t active() const {
+    return given.active_vocabulary > 0 ? given.active_vocabulary
+                                       : static_cast<std::int64_t>(given.model_probs.extent(1));
+  }
+
+  /// The target's own mass of a token after `parent`.
+  KOKKOS_FUNCTION float target_mass(std::int32_t parent, TokenId token) const {
+    return token < active() ? given.model_probs(parent, token) : 0.0f;
   }
 
   KOKKOS_FUNCTION void enter() { sums.entered = sums.used; }
@@ -59,7 +66,7 @@ struct LosslessRule {
 
   /// The mass of one token there.
   KOKKOS_FUNCTION float mass(std::int32_t parent, std::int32_t child, TokenId token) const {
-    float p = given.model_probs(parent, token);
+    float p = target_mass(parent, token);
     for (std::int32_t c = links.first_child(parent); c != child; c = links.next_sibling(c)) {
       const float sum = residual_sums(c);
       if (sum > 0.0f) p = remaining(p, drafts.mass(parent, c, token), sum);
@@ -84,9 +91,14 @@ struct LosslessRule {
                                      is_residual(parent) ? largest_residual : largest_given);
   }
 
-  /// The same of the sum that a walk waits for.
-  KOKKOS_FUNCTION OwnSum sum_of(const Team& team, const PausedWalk& paused, std::int64_t start,
-                                int length) const {
+  /// The same of chunk `chunk` of the sum that a walk waits for.
+  KOKKOS_FUNCTION OwnSum sum_of(const Team& team, const PausedWalk& paused,
+                                std::int64_t chunk) const {
+    const std::int64_t start = chunk * chunk_size;
+    const bool whole = paused.wanted == SumKind::draft_row;
+    const std::int64_t end = whole ? drafts.vocabulary() : active();
+    if (start >= end) return {};
+    const int length = chunk_length(end, start);
     switch (paused.wanted) {
       case SumKind::residual:
         return sum_of_residual(team, paused.node, paused.wanted_node, start, length);
@@ -125,7 +137,7 @@ struct LosslessRule {
       return sum_of_residual(team, parent, child, start, length);
     };
     OwnSum left;
-    if (!sums.next(team, SumKind::residual, child, vocabulary(), chunk_sum, nullptr, left)) {
+    if (!sums.next(team, SumKind::residual, child, active(), chunk_sum, nullptr, left)) {
       return false;
     }
     const float total = from_grid(left.sum);
@@ -163,7 +175,7 @@ struct LosslessRule {
       tried = tried || drafts.token(c) == token;
       ++unsummed;
     }
-    const float p = given.model_probs(parent, token);
+    const float p = target_mass(parent, token);
     if (!(p >= 0.0f && p <= 1.0f)) return FirstLook::undecided;
     if (unsummed == 0 && p > 0.0f && u < p) return FirstLook::accept;
     const float own = tried ? 0.0f : p;
@@ -229,7 +241,7 @@ struct LosslessRule {
     OwnSum total;
     const std::int64_t* masses = nullptr;
     if (!settle(team, parent, -1, status) ||
-        !sums.next(team, SumKind::rest, parent, vocabulary(), chunk_sum, scratch.masses, total,
+        !sums.next(team, SumKind::rest, parent, active(), chunk_sum, scratch.masses, total,
                    &masses)) {
       return -1;
     }
@@ -238,7 +250,7 @@ struct LosslessRule {
     };
     // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
     const bool sums_to_one = agreed(team, !is_residual(parent));
-    return draw_from_row(team, vocabulary(), row, u, total, masses, scratch.chunk, sums_to_one,
+    return draw_from_row(team, active(), row, u, total, masses, scratch.chunk, sums_to_one,
                          status);
   }
 };

@@ -11,6 +11,7 @@
 #include "kernels/chunk_kernel.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/prefix_search.hpp"
+#include "numerics/wrapping_sum.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -130,23 +131,34 @@ KOKKOS_FUNCTION OwnSum sum_given(const Team& team, int length, const float* p, f
       team, length, [=](int j) { return p[j]; }, [](int) { return 0.0f; }, largest);
 }
 
+/// The sum of the members' sums, for every member. Numbers that are no probabilities may be 2 each:
+/// the sum of a row of them is below 2^64 and, from 2^63 on, illegal.
+template <class Team>
+KOKKOS_FUNCTION OwnSum sum_of_members(const Team& team, OwnSum own) {
+  auto sum = static_cast<std::uint64_t>(own.sum);
+  team.team_reduce(Kokkos::Sum<std::uint64_t>(sum));
+  OwnSum total{static_cast<std::int64_t>(sum), own.illegal};
+  team.team_reduce(Kokkos::Max<int>(total.illegal));
+  if (total.sum < 0) total.illegal = 1;
+  return total;
+}
+
 /// Sum of chunk_sum(start, length) over the chunks of a row, for every member. Each chunk's is left
 /// in `masses`, unless that is null.
 template <class Team, class ChunkSum>
 KOKKOS_FUNCTION OwnSum sum_chunks(const Team& team, std::int64_t vocabulary,
                                   const ChunkSum& chunk_sum, std::int64_t* masses) {
-  OwnSum total;
+  OwnSum mine;
   for (std::int64_t start = 0; start < vocabulary; start += chunk_size) {
     OwnSum own = chunk_sum(start, chunk_length(vocabulary, start));
-    total.illegal |= own.illegal;
+    mine.illegal |= own.illegal;
+    mine.sum = wrapping_sum(mine.sum, own.sum);
     if (masses != nullptr) {
       team.team_reduce(Kokkos::Sum<std::int64_t>(own.sum));
       Kokkos::single(Kokkos::PerTeam(team), [&]() { masses[start / chunk_size] = own.sum; });
     }
-    total.sum += own.sum;
   }
-  if (masses == nullptr) team.team_reduce(Kokkos::Sum<std::int64_t>(total.sum));
-  team.team_reduce(Kokkos::Max<int>(total.illegal));
+  const OwnSum total = sum_of_members(team, mine);
   team.team_barrier();  // every member reads every chunk's mass
   return total;
 }

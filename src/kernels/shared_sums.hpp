@@ -17,6 +17,7 @@ namespace tokkos {
 /// walk, so that it be made alike, or is made here.
 struct SharedSums {
   const std::int64_t* masses;  ///< of the sums made, chunk by chunk; -1 where something is illegal
+  std::int64_t room;           ///< masses for each sum: the chunks of the longest row
   int made;
   bool may_pause;
   int used;     ///< so far
@@ -45,14 +46,13 @@ struct SharedSums {
       return true;
     }
     const std::int64_t chunks = chunk_count(vocabulary);
-    const std::int64_t* const found = masses + number * chunks;
-    total = {};
+    const std::int64_t* const found = masses + number * room;
+    OwnSum mine;
     for (std::int64_t c = team.team_rank(); c < chunks; c += team.team_size()) {
-      total.sum += found[c];
-      total.illegal |= found[c] < 0 ? 1 : 0;
+      mine.sum = wrapping_sum(mine.sum, found[c]);
+      mine.illegal |= found[c] < 0 ? 1 : 0;
     }
-    team.team_reduce(Kokkos::Sum<std::int64_t>(total.sum));
-    team.team_reduce(Kokkos::Max<int>(total.illegal));
+    total = sum_of_members(team, mine);
     if (chunk_masses != nullptr) *chunk_masses = found;
     return true;
   }

@@ -31,6 +31,11 @@ struct SiblingDrafts {
 
   KOKKOS_FUNCTION std::int64_t token(std::int32_t node) const { return rows.draft_tokens(node); }
 
+  /// Length of the rows: a drafter may know tokens that the target does not have.
+  KOKKOS_FUNCTION std::int64_t vocabulary() const {
+    return static_cast<std::int64_t>(rows.draft_probs.extent(1));
+  }
+
   KOKKOS_FUNCTION std::int64_t left_of_row(std::int32_t child) const {
     return without_replacement ? masses(child) : 0;
   }
@@ -89,11 +94,10 @@ struct SiblingDrafts {
   KOKKOS_FUNCTION bool take_from_row(const Team& team, std::int32_t parent, std::int32_t child,
                                      SharedSums& sums) const {
     if (!without_replacement) return true;
-    const auto vocabulary = static_cast<std::int64_t>(rows.draft_probs.extent(1));
     const std::int64_t row = rows.row_of(child);
     std::int32_t last = -1;
     for (std::int32_t c = links.first_child(parent); c != child; c = links.next_sibling(c)) {
-      const bool drawn = token(c) >= 0 && token(c) < vocabulary && rows.row_of(c) == row;
+      const bool drawn = token(c) >= 0 && token(c) < vocabulary() && rows.row_of(c) == row;
       if (drawn) last = c;
     }
     std::int64_t left = 0;
@@ -116,12 +120,11 @@ struct SiblingDrafts {
   /// Exact sum of a child's row. False if it is not within 1% of 1 or a number is no probability.
   KOKKOS_FUNCTION bool sum_row(const Team& team, std::int32_t child, SharedSums& sums,
                                std::int64_t& sum) const {
-    const auto vocabulary = static_cast<std::int64_t>(rows.draft_probs.extent(1));
     const auto chunk_sum = [&](std::int64_t start, int length) {
       return sum_of_row(team, child, start, length);
     };
     OwnSum total;
-    if (!sums.next(team, SumKind::draft_row, child, vocabulary, chunk_sum, nullptr, total)) {
+    if (!sums.next(team, SumKind::draft_row, child, vocabulary(), chunk_sum, nullptr, total)) {
       return false;
     }
     sum = total.sum;

@@ -60,7 +60,9 @@ struct SoftmaxStage {
     for (std::int64_t c = team.team_rank(); c < chunks; c += team.team_size()) {
       if (!counts(row, c, greedy)) continue;
       if (greedy) {
-        if (chunked_max(row, c) == largest_max) mass += round_to_integer(chunked_sum(row, c));
+        // No chunk has more tokens, whatever its buffer says.
+        const float most = Kokkos::min(chunked_sum(row, c), static_cast<float>(chunk_size));
+        if (chunked_max(row, c) == largest_max) mass += round_to_integer(most);
       } else {
         mass += to_grid(portable_exp(chunked_max(row, c) - largest_max) *
                         portable_exp(chunked_sum(row, c) - largest_sum));

@@ -30,6 +30,10 @@ struct WalkTrees {
   int made = 0;
   bool may_pause = false;
 
+  KOKKOS_FUNCTION std::int64_t vocabulary() const {
+    return static_cast<std::int64_t>(given.model_probs.extent(1));
+  }
+
   /// The rule for a tree that has come through `used` sums when it came to its node.
   KOKKOS_FUNCTION LosslessRule<ExecutionSpace> rule_of(const Team& team, std::int64_t tree,
                                                        int used) const {
@@ -47,7 +51,7 @@ struct WalkTrees {
              result.draft_masses,
              drafts},
             scratch,
-            {sums, made, may_pause, used, used}};
+            {sums, chunk_count(vocabulary()), made, may_pause, used, used}};
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
@@ -61,7 +65,7 @@ struct WalkTrees {
     LosslessRule<ExecutionSpace> rule = rule_of(team, tree, paused.sums);
     TreeWalk walk = made > 0 ? TreeWalk{paused.node, paused.accepted, paused.status, paused.steps}
                              : walk_from_root(rule.links, tree);
-    walk_tree(team, rule.links, given.draft_tokens, rule.vocabulary(), rule, walk);
+    walk_tree(team, rule.links, given.draft_tokens, vocabulary(), rule, walk);
     TokenId bonus = -1;
     if (walk.complete) bonus = rule.draw(team, walk.node, given.bonus_uniforms(tree), walk.status);
     team.team_barrier();  // every member has read the root and where the walk paused
@@ -94,8 +98,7 @@ struct SumChunk {
     const PausedWalk paused = walk.result.paused(tree);
     if (paused.wanted == SumKind::none) return;
     const LosslessRule<ExecutionSpace> rule = walk.rule_of(team, tree, paused.sums);
-    const std::int64_t start = chunk * chunk_size;
-    OwnSum sum = rule.sum_of(team, paused, start, chunk_length(rule.vocabulary(), start));
+    OwnSum sum = rule.sum_of(team, paused, chunk);
     team.team_reduce(Kokkos::Sum<std::int64_t>(sum.sum));
     team.team_reduce(Kokkos::Max<int>(sum.illegal));
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
@@ -122,6 +125,7 @@ void verify_draft_trees(const ExecutionSpace& space,
   const auto nodes = static_cast<std::int64_t>(distributions.model_probs.extent(0));
   const auto batch = static_cast<std::int64_t>(trees.parent_ptr.extent(0));
   const auto vocabulary = static_cast<std::int64_t>(distributions.model_probs.extent(1));
+  if (nodes > 0) check_vocabulary(vocabulary, distributions.active_vocabulary);
   check_vector("bonus_uniforms", distributions.bonus_uniforms, batch);
   check_vector("accepted", result.accepted, batch);
   check_vector("bonus_tokens", result.bonus_tokens, batch);

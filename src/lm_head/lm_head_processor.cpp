@@ -89,6 +89,18 @@ std::size_t LmHeadProcessor<ExecutionSpace, Weight>::staging_capacity() const {
 }
 
 template <class ExecutionSpace, LogitType Weight>
+void LmHeadProcessor<ExecutionSpace, Weight>::check_not_moved_from() const {
+  if (m_prepared != nullptr) return;
+  throw Error("LmHeadProcessor", std::nullopt, "moved from", "one that was not");
+}
+
+template <class ExecutionSpace, LogitType Weight>
+void LmHeadProcessor<ExecutionSpace, Weight>::set_max_edits(std::int64_t most) {
+  check_not_moved_from();
+  m_prepared->set_max_edits(most);
+}
+
+template <class ExecutionSpace, LogitType Weight>
 void LmHeadProcessor<ExecutionSpace, Weight>::check_step(
     const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
     const LmHeadOutputs<memory_space>& outputs) const {
@@ -112,9 +124,7 @@ template <class ExecutionSpace, LogitType Weight>
 void LmHeadProcessor<ExecutionSpace, Weight>::process(
     const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
     const LmHeadOutputs<memory_space>& outputs, std::span<const float> uniforms) {
-  if (m_prepared == nullptr) {
-    throw Error("LmHeadProcessor", std::nullopt, "moved from", "one that was not");
-  }
+  check_not_moved_from();
   const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   check_step(hidden, requests, outputs);
   const auto rows = static_cast<std::int64_t>(hidden.extent(0));

@@ -147,6 +147,19 @@ TEMPLATE_LIST_TEST_CASE("lists without memory, and ties that there are none of, 
     o.top_tokens = no_tokens;
     o.top_logprobs = no_floats;
   });
+  // A list without columns is left out, and the other one is then a part of nothing.
+  for (const std::size_t listed : {0, 1, 4}) {
+    const Guarded<float, Memory> logprobs(rows, listed, 0, {});
+    bench.refuses_call({listed == 0 ? "top_logprobs.extent" : "top_tokens.extent", 0, "0"},
+                       [&](Views& v, const StepRequests& r) {
+                         StepOutputs<Memory> outputs = v.outputs();
+                         outputs.top_tokens = {};
+                         if (listed == 0) outputs.top_tokens = v.top_tokens.matrix();
+                         outputs.top_logprobs = {};
+                         if (listed > 0) outputs.top_logprobs = logprobs.matrix();
+                         bench.processor().process(v.logits.matrix(), r, outputs);
+                       });
+  }
   for (const int ties : {-1, 2, 77}) {
     const Blame blame{"ties", {}, std::to_string(ties)};
     bench.refuses_call(blame, [&](Views& v, const StepRequests& r) {

@@ -7,6 +7,7 @@
 #include <tokkos/engine/draft_verifier.hpp>
 #include <tokkos/engine/logit_processor.hpp>
 #include <tokkos/engine/sampler.hpp>
+#include <tokkos/kernels/truncate.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -46,12 +47,14 @@ struct Engine {
   tokkos::Sampler<Space> sampler;
   tokkos::DraftVerifier<Space> verifier;
   tokkos::Workspace<MemorySpace> workspace;
+  tokkos::CutsWorkspace<MemorySpace> cuts;
 
   explicit Engine(const Space& space)
       : processor(space, 4, 100),
         sampler(space, 4, 100),
         verifier(space, 4, 100),
-        workspace(4, 100) {}
+        workspace(4, 100),
+        cuts(4) {}
 
   void step() {
     const Kokkos::View<float**, Kokkos::LayoutRight, MemorySpace> logits("logits", 2, 100);
@@ -75,6 +78,7 @@ struct Engine {
 
 int main(int argc, char* argv[]) {
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace before Kokkos");
+  check(is_refused([] { tokkos::CutsWorkspace<MemorySpace> cuts(4); }), "no cuts before Kokkos");
   std::optional<Engine> engine;
   Kokkos::initialize(argc, argv);
   engine.emplace(Space());
@@ -95,6 +99,7 @@ int main(int argc, char* argv[]) {
         "no tokens after Kokkos");
   check(is_refused([] { tokkos::Workspace<MemorySpace>(4, 100); }), "no workspace after Kokkos");
   check(is_refused([&] { engine->workspace.measures(2); }), "no measures after Kokkos");
+  check(is_refused([&] { engine->cuts.cuts(2); }), "no cuts after Kokkos");
   engine.reset();
   std::printf("%d promises broken\n", broken);
   return broken;

@@ -43,7 +43,8 @@ bool is_size(std::size_t size) {
 /// A struct of any size that is read.
 void read_limits(FuzzBytes& bytes) {
   const tokkos_limits given = {fuzz_size(bytes, sizeof(tokkos_limits)), fuzz_number(bytes),
-                               fuzz_number(bytes), fuzz_number(bytes)};
+                               fuzz_number(bytes), fuzz_number(bytes),
+                               bytes.mostly<std::int64_t>({0, 5}, {-1, least})};
   alignas(8) std::array<std::uint8_t, 4096> memory{};
   std::memcpy(memory.data(), &given, sizeof given);
   // A member of a later version.
@@ -53,10 +54,10 @@ void read_limits(FuzzBytes& bytes) {
   std::memcpy(&seen, memory.data(), std::min(given.size, sizeof seen));
   // Rows are not made here, only counted: a processor asks for their memory when it needs it.
   if (seen.max_rows > 64 && seen.max_rows <= 2147483647) return;
-  const bool is_whole = given.active_vocabulary == 0 || given.size < sizeof given;
+  const bool is_whole = seen.active_vocabulary == 0;
   const bool is_right =
       is_size(given.size) && !(newer && given.size > sizeof given) && seen.max_rows >= 0 &&
-      seen.max_rows <= 2147483647 && seen.vocabulary >= 1 && seen.vocabulary <= 2147483647 &&
+      seen.max_rows <= 2147483647 && seen.max_edits >= 0 && seen.vocabulary >= 1 && seen.vocabulary <= 2147483647 &&
       (is_whole ? seen.vocabulary < 524288
                 : seen.active_vocabulary >= 1 && seen.active_vocabulary <= seen.vocabulary &&
                       seen.active_vocabulary < 524288);

@@ -93,11 +93,12 @@ TokenHistory fuzz_history(FuzzBytes& bytes, std::int64_t vocabulary) {
 
 /// Adds requests with their rows; the arrays that go over all requests are damaged below.
 void add_requests(FuzzBytes& bytes, RandomStep& result) {
-  const bool drafts = bytes.flag(), several = bytes.flag();
+  const bool long_row = result.vocabulary > 10000;
+  const bool drafts = bytes.flag(), several = bytes.flag() && !long_row;
   std::vector<std::int32_t> cum = {0};
   std::vector<DraftTree> trees;
   std::vector<std::vector<std::int32_t>> indices;
-  const int requests = bytes.below(4);
+  const int requests = long_row ? 1 : bytes.below(4);
   for (int i = 0; i < requests; ++i) {
     ScriptedGrammar* grammar = nullptr;
     if (bytes.flag()) {
@@ -184,8 +185,8 @@ FuzzStep make_fuzz_step(FuzzBytes& bytes) {
   FuzzStep fuzz;
   fuzz.step = std::make_unique<RandomStep>();
   RandomStep& step = *fuzz.step;
-  // Two chunks take as long as a hundred rows of the others.
-  step.vocabulary = bytes.mostly<std::int64_t>({33, 1, 5, 70, 32, 100, 2}, {4100});
+  // Two chunks take as long as a hundred rows of the others. A row of ten is shared by threads.
+  step.vocabulary = bytes.mostly<std::int64_t>({33, 1, 5, 70, 32, 100, 2}, {4100, 40960});
   step.active = step.vocabulary - (bytes.flag() ? bytes.byte() % step.vocabulary : 0);
   fuzz.stored_as = bytes.one_of({StoredAs::float32, StoredAs::bfloat16, StoredAs::float16});
   fuzz.draws = !bytes.rarely();

@@ -76,16 +76,16 @@ void choose_rows(FuzzBytes& bytes, FuzzTrees& trees) {
     row = node;
     if (bytes.flag()) {
       row = -1;
-      std::ranges::fill(c.draft_row(node), 0.0f);
       const std::int32_t token = c.draft_tokens[static_cast<std::size_t>(node)];
-      if (token >= 0) c.draft_row(node)[static_cast<std::size_t>(token)] = 1.0f;
+      if (token < 0) continue;
+      std::ranges::fill(c.draft_row(node), 0.0f);
+      c.draft_row(node)[static_cast<std::size_t>(token)] = 1.0f;
     } else if (kind == 3) {
       row = bytes.mostly<std::int32_t>({node, bytes.below(c.nodes())}, {-2, c.nodes(), largest});
-      trees.shared_rows = trees.shared_rows || row != node;
+      trees.bad_values = trees.bad_values || row < 0 || row >= c.nodes();
     }
   }
   c.without_replacement = kind == 3 && bytes.flag();
-  trees.shared_rows = trees.shared_rows || c.without_replacement;
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ namespace tokkos::test {
 /// Arrays of trees as a kernel takes them, with some bad values.
 struct FuzzTrees {
   VerifyCase data;
-  bool bad_values = false;   ///< probabilities or uniforms that are none
-  bool shared_rows = false;  ///< some node has the row of another
+  bool bad_values = false;  ///< probabilities, uniforms or numbers of rows that are none
 };
 
 FuzzTrees make_fuzz_trees(FuzzBytes& bytes);

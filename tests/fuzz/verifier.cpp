@@ -12,7 +12,7 @@
 
 #include "fuzz/harnesses.hpp"
 #include "fuzz/verifier_input.hpp"
-#include "reference/verify_reference.hpp"
+#include "reference/shared_rows.hpp"
 
 namespace tokkos::test {
 
@@ -31,7 +31,7 @@ struct VerifierOutcome {
 
 template <class Space>
 VerifierOutcome run(const VerifierStep& step) {
-  DraftVerifier<Space> verifier(Space(), max_nodes, step.vocabulary);
+  DraftVerifier<Space> verifier(Space(), max_nodes, step.vocabulary, step.active);
   const auto width = static_cast<std::size_t>(step.vocabulary);
   const Kokkos::LayoutStride shape(step.nodes, width, width, 1);
   const Matrix<const float, Kokkos::HostSpace> model(step.model_probs.data(), shape);
@@ -72,7 +72,8 @@ std::vector<std::int32_t> greedy_path(const VerifierStep& step, std::size_t tree
   const DraftTree& drafts = step.trees[tree];
   for (std::int32_t at = -1;;) {
     const auto row = std::span(step.model_probs)
-                         .subspan((root + static_cast<std::size_t>(at + 1)) * width, width);
+                         .subspan((root + static_cast<std::size_t>(at + 1)) * width,
+                                  static_cast<std::size_t>(step.active));
     const auto best = std::ranges::max_element(row) - row.begin();
     std::int32_t next = -1;
     for (std::size_t i = drafts.size(); i-- > 0;) {
@@ -85,7 +86,8 @@ std::vector<std::int32_t> greedy_path(const VerifierStep& step, std::size_t tree
   }
 }
 
-/// The step as plain arrays for the reference, a row of draft probabilities for every node.
+/// The step as plain arrays for the reference, a row of draft probabilities for every node; what
+/// the target does not have is forbidden.
 VerifyCase case_of(const VerifierStep& step) {
   VerifyCase c;
   c.vocabulary = step.vocabulary;
@@ -106,19 +108,18 @@ VerifyCase case_of(const VerifierStep& step) {
       *link = root + 1 + static_cast<std::int32_t>(i);
     }
   }
-  for (int node = 0; node < c.nodes(); ++node) {
-    const auto i = static_cast<std::size_t>(node);
-    if (c.draft_tokens[i] < 0) continue;
-    int row = step.draft_probs.empty() ? -1 : node;
-    if (!step.row_of_node.empty()) row = step.row_of_node[i];
-    if (row == -1) {
-      c.draft_row(node)[static_cast<std::size_t>(c.draft_tokens[i])] = 1.0f;
-    } else {
-      std::ranges::copy_n(step.draft_probs.begin() + row * step.vocabulary, step.vocabulary,
-                          c.draft_row(node).begin());
-    }
+  const std::size_t width = c.width();
+  for (std::size_t i = 0; i < c.model_probs.size(); ++i) {
+    if (i % width >= static_cast<std::size_t>(step.active)) c.model_probs[i] = 0.0f;
   }
-  return c;
+  if (!step.draft_probs.empty()) c.draft_probs = step.draft_probs;
+  c.row_of_node = step.row_of_node;
+  for (int node = 0; node < c.nodes() && step.row_of_node.empty(); ++node) {
+    c.row_of_node.push_back(step.draft_probs.empty() ? -1 : node);
+  }
+  for (const std::int32_t root : c.roots) c.row_of_node[static_cast<std::size_t>(root)] = -1;
+  c.without_replacement = step.without_replacement;
+  return with_own_rows(c);
 }
 
 /// The nodes on the way from a tree's root to one of its nodes.
@@ -156,7 +157,7 @@ void fuzz_verifier(std::span<const std::uint8_t> input) {
   const bool good = good_trees && step.other_faults.empty();
   expect(serial.threw != good, "the verifier refuses what is bad, and nothing else");
   expect(serial.greedy_threw != good_trees, "greedy verification refuses bad trees alone");
-  if (good && !step.without_replacement) check_lossless(step, serial);
+  if (good) check_lossless(step, serial);
   std::size_t root = 0;
   for (std::size_t i = 0; i < step.trees.size() && good_trees; ++i) {
     expect(serial.greedy_nodes[i] == greedy_path(step, i, root),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/verifier_input.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <string>
@@ -35,12 +37,37 @@ void choose_rows(FuzzBytes& bytes, const std::vector<bool>& is_root, VerifierSte
       {"row_of_node.size", std::nullopt, std::to_string(step.row_of_node.size())});
 }
 
+/// Lets nodes have the rows of nodes before them, where they have one.
+void share_rows(FuzzBytes& bytes, VerifierStep& step) {
+  if (step.row_of_node.empty() || !bytes.flag()) return;
+  step.without_replacement = bytes.flag();
+  for (std::size_t i = 1; i < step.nodes; ++i) {
+    const std::int32_t previous = step.row_of_node[i - 1];
+    const bool own = step.row_of_node[i] == static_cast<std::int32_t>(i);
+    const bool is_row = previous >= 0 && previous < static_cast<std::int32_t>(step.nodes);
+    if (own && is_row && bytes.below(4) != 3) step.row_of_node[i] = previous;
+  }
+}
+
+/// Takes tokens from the target, but not from the drafts.
+void pad_target(FuzzBytes& bytes, VerifierStep& step) {
+  const auto width = static_cast<std::size_t>(step.vocabulary);
+  step.active = 1 + bytes.word() % step.vocabulary;
+  const auto active = static_cast<std::size_t>(step.active);
+  for (std::size_t i = 0; i < step.nodes; ++i) {
+    const auto row = std::span(step.model_probs).subspan(i * width, width);
+    fill_row(bytes, row.first(active));
+    std::ranges::fill(row.subspan(active), std::numeric_limits<float>::quiet_NaN());
+  }
+}
+
 }  // namespace
 
 VerifierStep make_verifier_step(FuzzBytes& bytes) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   VerifierStep step;
-  step.vocabulary = bytes.one_of({5, 1, 2, 33, 40});
+  const int size = bytes.byte();
+  step.vocabulary = size == 255 ? 12300 : std::array{5, 1, 2, 33, 40}[std::size_t(size) % 5];
   step.trees = make_draft_trees(bytes, step.vocabulary, 6);
   const auto width = static_cast<std::size_t>(step.vocabulary);
   std::vector<bool> is_root;
@@ -66,6 +93,9 @@ VerifierStep make_verifier_step(FuzzBytes& bytes) {
   step.without_replacement = bytes.rarely();
   add_uniform_faults(step.uniforms.nodes, step.nodes, "uniforms.nodes", step.other_faults, is_root);
   add_uniform_faults(step.uniforms.bonus, step.trees.size(), "uniforms.bonus", step.other_faults);
+  share_rows(bytes, step);
+  step.active = step.vocabulary;
+  if (bytes.below(4) == 3) pad_target(bytes, step);
   return step;
 }
 

@@ -15,8 +15,9 @@ namespace tokkos::test {
 /// A step of DraftVerifier, with some bad values.
 struct VerifierStep {
   int vocabulary = 1;
+  int active = 1;  ///< the target's tokens
   std::vector<DraftTree> trees;
-  std::vector<float> model_probs;         ///< [nodes, V]
+  std::vector<float> model_probs;         ///< [nodes, V], NaN at and past `active`
   std::vector<float> draft_probs;         ///< the same, or empty
   std::vector<std::int32_t> row_of_node;  ///< [nodes], or empty
   VerifyUniforms uniforms;

@@ -128,6 +128,17 @@ TEST_CASE("a thread may end inside a callback", "[interop]") {
   CHECK(step.drawn == 0);
 }
 
+TEST_CASE("a mask that fails outside of a step is named alone", "[interop]") {
+  tokkos_mask_callbacks callbacks = tokkos_mask_callbacks_default();
+  callbacks.fill = [](void*, std::int32_t*, std::size_t) -> std::int32_t { return 0; };
+  callbacks.accept = [](void*, std::int32_t) -> std::int32_t { return -3; };
+  callbacks.rollback = [](void*, std::int32_t) -> std::int32_t { return 4; };
+  Mask mask;
+  check_ok(tokkos_mask_create(&callbacks, mask.put()));
+  CHECK(complaint_of(tokkos_mask_accept(mask.get(), 1)).message == "mask.accept returned -3");
+  CHECK(complaint_of(tokkos_mask_rollback(mask.get(), 1)).message == "mask.rollback returned 4");
+}
+
 TEST_CASE("a mask that says that it failed is believed", "[interop]") {
   HookedStep step;
   step.told.fill = [] { return 5; };

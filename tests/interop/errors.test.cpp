@@ -62,8 +62,65 @@ TEST_CASE("rows that the logits do not have ask for no memory", "[interop]") {
   CHECK(said.value == "2147483647");
 }
 
+TEST_CASE("rows that no tree has ask for no memory of a verifier", "[interop]") {
+  OneRow row;
+  const std::int32_t token = 3, parent = -1;
+  tokkos_draft_tree tree = tokkos_draft_tree_default();
+  tree.token_ids = &token;
+  tree.parents = &parent;
+  tree.count = 1;
+  row.request.draft_tree = &tree;
+  const Verifier verifier = verifier_on(row.context, limits_of(4, vocabulary));
+  const VerifiedOfC verified = no_results();
+  for (const std::int64_t rows : {3, 1 << 20, 2147483647}) {
+    row.request.rows = rows;
+    for (const tokkos_status status :
+         {tokkos_verifier_verify(verifier.get(), &row.logits, &row.step, nullptr, verified.get()),
+          tokkos_verifier_verify_greedy(verifier.get(), &row.logits, &row.step, verified.get()),
+          tokkos_verify_uniforms(&row.step, nullptr, 0, nullptr, 0)}) {
+      CHECK(status == TOKKOS_ERROR_INVALID_ARGUMENT);
+    }
+    const Complaint said = complaint_of(
+        tokkos_verifier_verify_greedy(verifier.get(), &row.logits, &row.step, verified.get()));
+    CHECK(said.field == "requests[0].rows");
+    CHECK(said.value == std::to_string(rows));
+    CHECK(said.expected == "at most a row for the root and one for each draft node, 2");
+  }
+}
+
+TEST_CASE("a processor of C takes as many edits as its limits say", "[interop]") {
+  OneRow row;
+  const std::array<tokkos_token_bias, 3> biases{{{1.0, 1, 0}, {1.0, 2, 0}, {1.0, 3, 0}}};
+  row.config.logit_bias = biases.data();
+  tokkos_limits limits = limits_of(4, vocabulary);
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{-7},
+                                 std::numeric_limits<std::int64_t>::min()}) {
+    limits.max_edits = bad;
+    Processor none;
+    const Complaint said =
+        complaint_of(tokkos_processor_create(row.context.get(), &limits, none.put()));
+    CHECK(said.field == "max_edits");
+    CHECK(said.value == std::to_string(bad));
+  }
+  limits.max_edits = 2;
+  row.processor = processor_on(row.context, limits);
+  row.config.logit_bias_count = 3;
+  const Complaint said = row.complaint();
+  CHECK(said.value == "3");
+  CHECK(said.expected == "at most max_edits = 2 for all biases and penalties of a step");
+  row.config.logit_bias_count = 2;
+  check_ok(row.process());
+}
+
 TEST_CASE("bad values of a config are refused by field, value and range", "[interop]") {
   OneRow row;
+  for (const std::int32_t bad : {-1, 2, 1000}) {
+    row.config.has_stream = bad;
+    const Complaint said = row.complaint();
+    CHECK(said.field == "requests[0].config.has_stream");
+    CHECK(said.value == std::to_string(bad));
+  }
+  row.config.has_stream = 0;
   row.config.temperature = -1.0f;
   CHECK(row.complaint().message ==
         "requests[0].config.temperature is -1, expected a finite number >= 0");
@@ -213,6 +270,11 @@ TEST_CASE("null pointers are refused by name", "[interop]") {
   const tokkos_mask_callbacks empty = tokkos_mask_callbacks_default();
   Mask mask;
   CHECK(none(tokkos_mask_create(&empty, mask.put())) == "callbacks.fill");
+  tokkos_mask_callbacks part = empty;
+  part.fill = [](void*, std::int32_t*, std::size_t) -> std::int32_t { return 0; };
+  CHECK(none(tokkos_mask_create(&part, mask.put())) == "callbacks.accept");
+  part.accept = [](void*, std::int32_t) -> std::int32_t { return 1; };
+  CHECK(none(tokkos_mask_create(&part, mask.put())) == "callbacks.rollback");
   CHECK(none(tokkos_last_error_parts(nullptr)) == "error");
   row.step.requests = nullptr;
   CHECK(row.complaint().field == "requests");

@@ -91,6 +91,19 @@ TEST_CASE("results are written as far as the caller's struct goes", "[interop]")
   CHECK(std::string(older.field) == "kept");
 }
 
+TEST_CASE("an error without a default of its own is initialized", "[interop]") {
+  tokkos_error error;
+  std::memset(&error, 0xff, sizeof error);
+  tokkos_error_init(&error, sizeof error);
+  CHECK(error.size == sizeof error);
+  for (const char* text : {error.message, error.field, error.value, error.expected}) {
+    CHECK(std::string(text).empty());
+  }
+  CHECK(error.index == -1);
+  CHECK(error.request == -1);
+  CHECK(error.status == TOKKOS_OK);
+}
+
 TEST_CASE("requests of a newer caller are found by its size", "[interop]") {
   struct NewerRequest {
     tokkos_request request;

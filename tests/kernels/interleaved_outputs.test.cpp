@@ -91,7 +91,8 @@ TEMPLATE_LIST_TEST_CASE("probabilities may lie beside the logits, as columns of 
        {std::pair{vocabulary - 1, 2 * vocabulary}, std::pair{vocabulary + 1, 2 * vocabulary},
         std::pair{vocabulary, vocabulary}, std::pair{vocabulary, 2 * vocabulary + 1}}) {
     CAPTURE(first, stride);
-    const Complaint error = error_of([&] { softmax_of(narrow, columns(narrow, first, stride)); });
+    const auto out = columns(narrow, first, stride);
+    const Complaint error = error_of([&] { softmax_of(narrow, out); });
     CHECK(error.field + ": " + error.value == "probabilities" + in_logits);
   }
   CHECK(narrow.values() == both);

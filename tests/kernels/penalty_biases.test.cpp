@@ -77,4 +77,22 @@ TEMPLATE_LIST_TEST_CASE("a bias of plus infinity leaves its edit out and flags i
   CHECK(status.values() == std::vector<std::int32_t>{RowStatus::invalid_edit, 0});
 }
 
+TEMPLATE_LIST_TEST_CASE("more edits than a launch has indices are refused", "[kernels]",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  // Nothing of this is read.
+  const std::size_t half = std::size_t{1} << 30;
+  Guarded<float, Memory> logits(1, 3, 0, {}), penalties(1, 3, 0, {});
+  Guarded<std::int32_t, Memory> number(1);
+  const Vector<const std::int32_t, Memory> many(number.vector().data(),
+                                                Kokkos::LayoutStride(half, 1));
+  const Vector<const float, Memory> biases(penalties.matrix().data(), Kokkos::LayoutStride(half, 1));
+  const Complaint complaint = error_of([&] {
+    apply_edits(TestType(), logits.matrix(), {many, many, biases},
+                {number.vector(), many, many, many, penalties.matrix()});
+  });
+  CHECK(complaint.field == "edits");
+  CHECK(complaint.value == std::to_string(2 * half));
+}
+
 }  // namespace tokkos::test

@@ -234,10 +234,25 @@ TEMPLATE_LIST_TEST_CASE("trees whose shapes do not fit are refused", "[verify]",
   auto trees = none;
   trees.nodes_per_tree = 3, trees.first_child = links.first_child.vector();
   refuses(trees);  // no next_sibling
+  trees = none;
+  trees.nodes_per_tree = 3, trees.next_sibling = links.next_sibling.vector();
+  refuses(trees);  // no first_child
+  trees = none;
+  trees.nodes_per_tree = 3, trees.parent_ptr = {};
+  refuses(trees);  // nodes without a tree
   trees = links.links(), trees.tree_begin = links.roots.vector();
   refuses(trees);  // one number too few
   trees = links.links(), trees.tree_begin = links.begin.vector(), trees.nodes_per_tree = 3;
   refuses(trees);
+}
+
+TEMPLATE_LIST_TEST_CASE("no trees of any number of nodes are verified", "[verify]", ExecutionSpaces) {
+  VerifyCase c;
+  c.vocabulary = 4;
+  TokenTrees<MemoryOf<TestType>> none;
+  none.nodes_per_tree = 3;
+  const Verified verified = VerifyCaseOnDevice<TestType>(c).lossless(TestType(), none);
+  CHECK(verified.accepted.empty());
 }
 
 }  // namespace tokkos::test

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -216,8 +217,11 @@ TEST_CASE("a workspace of cuts says what it takes and what it was asked for") {
   const auto field = [](const auto& call) { return thrown_by(call).value().field(); };
   CHECK(field([] { tokkos::cuts_workspace_bytes(-1); }) == "max_rows");
   CHECK(field([] { tokkos::CutsWorkspace<Memory> workspace(-1); }) == "max_rows");
-  const tokkos::CutsWorkspace<Memory> workspace(3);
+  tokkos::CutsWorkspace<Memory> workspace(3);
   CHECK(workspace.cuts(3).count.extent(0) == 3);
   CHECK(field([&] { workspace.cuts(4); }) == "rows");
   CHECK(field([&] { workspace.cuts(-1); }) == "rows");
+  const tokkos::CutsWorkspace<Memory> taken(std::move(workspace));
+  CHECK(field([&] { workspace.cuts(1); }) == "Kokkos");
+  CHECK(taken.cuts(3).count.extent(0) == 3);
 }

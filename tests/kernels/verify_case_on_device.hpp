@@ -47,6 +47,7 @@ class VerifyCaseOnDevice {
   explicit VerifyCaseOnDevice(const VerifyCase& c, std::size_t padding = 0)
       : m_has_draft_row(!c.row_of_node.empty()),
         m_without_replacement(c.without_replacement),
+        m_active_vocabulary(c.active_vocabulary),
         m_draft_probs(c.draft_probs.size() / c.width(), c.width(), padding, c.draft_probs),
         m_model_probs(c.draft_tokens.size(), c.width(), 2 * padding, c.model_probs),
         m_draft_tokens(std::span(c.draft_tokens)),
@@ -107,6 +108,7 @@ class VerifyCaseOnDevice {
     given.bonus_uniforms = m_bonus_uniforms.vector();
     given.draft_row = draft_row();
     given.without_replacement = m_without_replacement;
+    given.active_vocabulary = m_active_vocabulary;
     VerifiedTrees<MemorySpace> result{m_accepted.vector(), m_bonus.vector(), m_sums.vector(),
                                       m_status.vector()};
     if (m_without_replacement) result.draft_masses = m_masses.vector();
@@ -155,6 +157,7 @@ class VerifyCaseOnDevice {
   }
 
   bool m_has_draft_row, m_without_replacement;
+  int m_active_vocabulary;
   Guarded<float, MemorySpace> m_draft_probs, m_model_probs;
   Guarded<std::int32_t, MemorySpace> m_draft_tokens, m_first_child, m_next_sibling, m_parent_ptr;
   Guarded<float, MemorySpace> m_uniforms, m_bonus_uniforms;

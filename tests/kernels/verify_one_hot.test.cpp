@@ -97,6 +97,14 @@ Verified verify(const VerifyCase& c) {
   return VerifyCaseOnDevice<ExecutionSpace>(c).lossless(ExecutionSpace());
 }
 
+template <class ExecutionSpace>
+void check_by_reference(const VerifyCase& c) {
+  VerifyCase rows = c;
+  rows.draft_probs.assign(c.model_probs.size(), 0.0f);
+  CHECK(outcome_of(verify<ExecutionSpace>(c)) ==
+        verify_lossless(with_one_hot_rows(rows, every_node)));
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("one-hot drafts have the outcome of rows with 1 at the token", "[verify]",
@@ -125,6 +133,25 @@ TEMPLATE_LIST_TEST_CASE("one-hot drafts are verified as the reference verifies r
   VerifyCase none = rows;
   none.draft_probs.clear();  // no rows and no draft_row: every node is one-hot
   CHECK(outcome_of(verify<TestType>(none)) == verify_lossless(rows));
+}
+
+TEMPLATE_LIST_TEST_CASE("many one-hot siblings, and unlikely ones, are verified as the reference does",
+                        "[verify]", ExecutionSpaces) {
+  // More siblings are rejected than are left unsummed; then one may be accepted by their sum alone.
+  std::vector<float> p(1300, 0.4f / 1200);
+  std::fill(p.begin() + 1200, p.end(), 0.006f);
+  for (const float last : {0.0f, 0.0005f, 0.5f, largest_uniform}) {
+    std::vector<float> uniforms(1199, largest_uniform);
+    uniforms.push_back(last);
+    check_by_reference<TestType>(siblings(p, uniforms));
+  }
+  // A mass whose rounding is relative no more decides by the sum.
+  for (const float unlikely : {1e-29f, 1e-31f, 1e-38f, 1e-40f}) {
+    for (const float u : {0.0f, 0x1p-24f, 0.5f, largest_uniform}) {
+      CAPTURE(unlikely, u);
+      check_by_reference<TestType>(siblings({0.25f, unlikely, 0.75f}, {0.9f, u}));
+    }
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("of its parent's row a one-hot draft reads the token's own mass alone",

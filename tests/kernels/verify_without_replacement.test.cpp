@@ -171,6 +171,8 @@ TEMPLATE_LIST_TEST_CASE("a shared row that is no distribution ends the walk", "[
   CHECK(verified.bonus_tokens[0] == -1);
   c.draft_row(1)[2] = 0.25f;
   CHECK(verify<TestType>(c).status[0] == RowStatus::ok);
+  c.draft_row(1)[3] = -0.0001f;  // the sum would do
+  CHECK(verify<TestType>(c).status[0] == RowStatus::invalid_probability);
 }
 
 }  // namespace tokkos::test

@@ -75,4 +75,8 @@ TEMPLATE_LIST_TEST_CASE("a workspace refuses sizes outside its range", "",
   CHECK(field_of([&] { workspace.measures(5); }) == "rows");
   CHECK(field_of([&] { workspace.measures(-1); }) == "rows");
   CHECK_NOTHROW(Workspace(0, 1).measures(0));
+  Workspace first(4, 100);
+  const Workspace taken(std::move(first));
+  CHECK(field_of([&] { first.measures(1); }) == "Kokkos");
+  CHECK(taken.measures(4).row_mass.extent(0) == 4);
 }

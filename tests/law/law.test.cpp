@@ -6,6 +6,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -35,13 +36,14 @@ constexpr WayOfDrafting ways[] = {
 
 /// Checks every shape of at most `drafted` nodes.
 LawResult check_shapes(int vocabulary, int drafted, Drafting drafting, Target target,
-                       std::uint64_t seed = 0, const TreeVerifier& verifier = verify_by_kernel) {
+                       std::uint64_t seed = 0, const TreeVerifier& verifier = verify_by_kernel,
+                       int active = 0) {
   LawResult result;
   seed += static_cast<std::uint64_t>(100 * vocabulary);
   for (int nodes = 0; nodes <= drafted; ++nodes) {
     for (const TreeShape& shape : tree_shapes(nodes)) {
       CAPTURE(vocabulary, shape.parent, seed);
-      const LawResult own = exact_law({vocabulary, shape, drafting, target, seed++}, verifier);
+      const LawResult own = exact_law({vocabulary, shape, drafting, target, seed++, active}, verifier);
       CHECK(own.total_variation <= 2e-6);
       CHECK(own.forbidden_mass == 0);
       CHECK(own.incomplete_laws == 0);
@@ -83,6 +85,21 @@ TEST_CASE("what an engine's verifier emits follows the target's law, exactly", "
   LawResult result = check_shapes(2, 4, way.drafting, Target::table, 0, verify_by_engine);
   result.add(check_shapes(3, 3, way.drafting, Target::edited, 0, verify_by_engine));
   tell(std::string(way.name) + ", by DraftVerifier", result);
+}
+
+TEST_CASE("drafts of tokens that only the drafter knows leave the target's law, exactly", "[law]") {
+  const WayOfDrafting way = GENERATE(from_range(std::begin(ways), std::end(ways)));
+  CAPTURE(way.name);
+  LawResult result;
+  for (const auto& [vocabulary, active, drafted] :
+       {std::array{2, 1, 4}, std::array{3, 2, 3}, std::array{4, 2, 3}}) {
+    const TreeVerifier verifier = [tokens = active](const VerifyCase& c) {
+      return verify_padded(c, tokens);
+    };
+    result.add(
+        check_shapes(vocabulary, drafted, way.drafting, Target::table, 0, verifier, active));
+  }
+  tell(std::string(way.name) + ", with padding", result);
 }
 
 TEST_CASE("tokens of several chunks follow the target's law, exactly", "[law]") {

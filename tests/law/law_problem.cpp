@@ -72,8 +72,9 @@ LawTables::LawTables(const LawProblem& problem) : m_vocabulary(problem.vocabular
   for (std::size_t prefix = 0; prefix < prefixes; ++prefix) {
     SmallRandom random(problem.seed * 1000003 + prefix);
     m_draft.push_back(random_row(m_vocabulary, even ? 16 : 15, random));
-    m_target.push_back(random_row(m_vocabulary, even ? 64 : 45, random));
-    if (random.below(9) == 0 && even) {  // nothing is left by a rejection
+    m_target.push_back(random_row(problem.target_vocabulary(), even ? 64 : 45, random));
+    m_target.back().weight.resize(static_cast<std::size_t>(m_vocabulary), 0);
+    if (random.below(9) == 0 && even && problem.active == 0) {  // nothing is left by a rejection
       m_target.back() = m_draft.back();
       for (std::uint64_t& w : m_target.back().weight) w *= 4;
       m_target.back().total *= 4;

@@ -42,6 +42,11 @@ struct LawProblem {
   Drafting drafting = Drafting::with_replacement;
   Target target = Target::table;
   std::uint64_t seed = 0;
+  /// Tokens that the target has: those at or past it only the draft model knows. 0: all. Of
+  /// Target::table alone.
+  int active = 0;
+
+  int target_vocabulary() const { return active > 0 ? active : vocabulary; }
 };
 
 /// A distribution in whole numbers: token v has the probability weight[v] / total. All 0 after a

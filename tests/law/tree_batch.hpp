@@ -26,6 +26,9 @@ LosslessOutcome verify_in_chunks(const VerifyCase& verify_case);
 /// @throws std::runtime_error if it emits tokens that are not those of the accepted nodes
 LosslessOutcome verify_by_engine(const VerifyCase& verify_case);
 
+/// The same of a verifier that is told how many tokens there are: the target's rows are NaN behind.
+LosslessOutcome verify_padded(VerifyCase verify_case, int active);
+
 inline constexpr std::int64_t uniform_count = std::int64_t{1} << 24;
 
 /// The k-th uniform.

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "law/plain_views.hpp"
@@ -36,13 +38,10 @@ std::vector<DraftTree> draft_trees(const VerifyCase& c) {
   return trees;
 }
 
-}  // namespace
-
-LosslessOutcome verify_by_engine(const VerifyCase& verify_case) {
-  if (verify_case.batch() == 0) return {};
-  VerifyCase c = verify_case;
+LosslessOutcome verify(VerifyCase c, int active) {
+  if (c.batch() == 0) return {};
   const std::vector<DraftTree> trees = draft_trees(c);
-  DraftVerifier<Kokkos::Serial> verifier(Kokkos::Serial(), c.nodes(), c.vocabulary);
+  DraftVerifier<Kokkos::Serial> verifier(Kokkos::Serial(), c.nodes(), c.vocabulary, active);
   DraftProbabilities<Kokkos::HostSpace> drafts;
   drafts.rows = matrix_on<const float>(c.draft_probs, c.width());
   drafts.row_of_node = c.row_of_node;
@@ -65,6 +64,22 @@ LosslessOutcome verify_by_engine(const VerifyCase& verify_case) {
     outcome.status.push_back(draft.status);
   }
   return outcome;
+}
+
+}  // namespace
+
+LosslessOutcome verify_by_engine(const VerifyCase& verify_case) {
+  return verify(verify_case, verify_case.vocabulary);
+}
+
+LosslessOutcome verify_padded(VerifyCase verify_case, int active) {
+  for (int node = 0; node < verify_case.nodes(); ++node) {
+    for (float& p : verify_case.model_row(node).subspan(static_cast<std::size_t>(active))) {
+      if (p != 0) throw std::runtime_error("the target has a token that does not exist");
+      p = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  return verify(std::move(verify_case), active);
 }
 
 }  // namespace tokkos::test

@@ -74,6 +74,13 @@ TEMPLATE_LIST_TEST_CASE("an LM head refuses what does not fit and writes nothing
        [](Inputs& in, Outputs&) {
          in.hidden = Kokkos::subview(in.hidden, Kokkos::ALL, std::pair<int, int>(0, 7));
        }},
+      {{"hidden.extent", 1, "0"},
+       [](Inputs& in, Outputs&) {
+         const Kokkos::LayoutStride no_columns(in.hidden.extent(0), 0, 0, 1);
+         in.hidden = tokkos::Matrix<const float, Memory>(nullptr, no_columns);
+       }},
+      {{"tokens.data", {}, "null"},
+       [](Inputs&, Outputs& out) { out.tokens = without_memory(out.tokens); }},
       {{"temperature.extent", 0, "2"},
        [](Inputs& in, Outputs&) { in.temperature = shortened(in.temperature); }},
       {{"temperature.extent", 0, "0"}, [](Inputs& in, Outputs&) { in.temperature = {}; }},

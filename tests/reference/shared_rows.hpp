@@ -66,4 +66,21 @@ inline VerifyCase with_shared_rows(const VerifyCase& c, bool without_replacement
   return shared;
 }
 
+/// The case with the row that each node's token was drawn from as its own; row -1 is one-hot.
+inline VerifyCase with_own_rows(const VerifyCase& shared) {
+  if (shared.without_replacement) return with_rows_of_siblings(shared);
+  VerifyCase c = shared;
+  for (int node = 0; node < c.nodes(); ++node) {
+    const std::int32_t row = shared.row_of_node[node];
+    if (row >= 0) {
+      std::ranges::copy(shared.draft_row(row), c.draft_row(node).begin());
+      continue;
+    }
+    std::ranges::fill(c.draft_row(node), 0.0f);
+    const std::int32_t token = c.draft_tokens[node];
+    if (token >= 0) c.draft_row(node)[static_cast<std::size_t>(token)] = 1.0f;
+  }
+  return c;
+}
+
 }  // namespace tokkos::test

@@ -26,6 +26,7 @@ struct VerifyCase {
   // each node, -1 one-hot; empty: its own.
   std::vector<std::int32_t> row_of_node;
   bool without_replacement = false;
+  int active_vocabulary = 0;
 
   int nodes() const { return static_cast<int>(draft_tokens.size()); }
   int batch() const { return static_cast<int>(roots.size()); }

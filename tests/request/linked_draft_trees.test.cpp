@@ -233,6 +233,8 @@ TEST_CASE("a batch of trees of one size is a list of trees", "[request]") {
   few.pop_back();
   CHECK(error_of([&] { draft_trees_of_links(tokens, child, few, 3, vocabulary); }).field ==
         "next_sibling.size");
+  CHECK(error_of([&] { draft_trees_of_links(tokens, few, sibling, 3, vocabulary); }).field ==
+        "first_child.size");
 }
 
 TEST_CASE("a long chain of links is converted in reasonable time", "[request]") {

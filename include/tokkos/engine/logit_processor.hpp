@@ -124,6 +124,12 @@ class LogitProcessor {
     process_prepared<Logit>(rows_of<memory_space>(logits), outputs, hook);
   }
 
+  /// Bounds what a step may stage: at most so many biases and penalties together, each token of a
+  /// row counted, those of edit hooks and of `min_tokens`, n-grams and bad words included. A step
+  /// with more is refused, after hooks were called and before anything is written. Default: none.
+  /// @throws Error if the number is negative
+  void set_max_edits(std::int64_t most);
+
   /// Most rows of one call.
   std::int64_t max_num_token() const { return m_max_num_token; }
   /// V.

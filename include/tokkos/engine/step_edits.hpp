@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -49,12 +50,16 @@ struct StepEdits {
   std::vector<std::int32_t> mask_words;      ///< [masks, words_per_row]
   std::size_t words_per_row = 0;             ///< ceil(active vocabulary / 32)
 
+  /// Most biases and penalties together that `assign` takes: tokens of rows, each counted once.
+  std::size_t max_edits = std::numeric_limits<std::size_t>::max();
+
   /// Flattens a step that was validated: the penalties of all rows, then their biases, then their
   /// masks, each of them a stage of the trace. Histories are only read; every matcher is rolled
   /// back to where it was, also when it or the step's EditHook throws, in which case these arrays
   /// are unspecified.
   /// @param vocabulary V, the bound of what an EditHook adds; 0: the active vocabulary
   /// @param trace_recorder may be null
+  /// @throws Error if there are more than max_edits
   void assign(const StepRequests& requests, std::int64_t active_vocabulary,
               std::int64_t vocabulary = 0, EventTraceRecorder* trace_recorder = nullptr);
 
@@ -73,6 +78,8 @@ struct StepEdits {
   };
 
   void clear();
+  /// Throws if there are too many edits, those of a row of request `request` the last.
+  void check_count(std::size_t request) const;
   TokenContext context_of(const StepRequests& requests, const RowEdits::Place& place);
 
   void add_penalties(const StepRequests& requests);
@@ -89,7 +96,7 @@ struct StepEdits {
   void begin_biases(const GenerationConfig& config);
   void add_row_biases(const StepRequests& requests, const RowEdits::Place& place,
                       std::int64_t vocabulary);
-  void add_row_biases(const Biases& merged, std::int64_t row);
+  void add_row_biases(const Biases& merged, const RowEdits::Place& place);
 
   void add_masks(const StepRequests& requests);
   void begin_masks(const GenerationConfig& config, std::size_t nodes);

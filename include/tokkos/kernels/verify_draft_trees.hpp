@@ -29,6 +29,9 @@ struct DraftDistributions {
   /// with its earlier such siblings' tokens zeroed and renormalized is taken (see below). Needs
   /// VerifiedTrees::draft_masses.
   bool without_replacement = false;
+  /// Tokens at or past it do not exist: model_probs is not read there, and a draft of one is
+  /// rejected as any other that the target forbids. In [1, V]; 0: V.
+  std::int64_t active_vocabulary = 0;
 };
 
 /// The sums over the vocabulary that a tree's walk comes upon: R of a rejected child, the mass of

@@ -73,6 +73,9 @@ class LmHeadProcessor {
   void process(const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
                const LmHeadOutputs<memory_space>& outputs, std::span<const float> uniforms = {});
 
+  /// As LogitProcessor::set_max_edits.
+  void set_max_edits(std::int64_t most);
+
   /// Bytes that the last call staged (and uploaded, where the device has memory of its own).
   std::size_t staged_bytes() const { return m_staged_bytes; }
 
@@ -80,6 +83,7 @@ class LmHeadProcessor {
   std::size_t staging_capacity() const;
 
  private:
+  void check_not_moved_from() const;
   void check_step(const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
                   const LmHeadOutputs<memory_space>& outputs) const;
 

@@ -128,6 +128,7 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("TOKKOS_BUILD_LM_HEAD", "lm_head"),
             self.define_from_variant("TOKKOS_BUILD_TOOLS", "tools"),
             self.define_from_variant("TOKKOS_BUILD_BENCHMARKS", "benchmarks"),
+            self.define("TOKKOS_BENCH_WITH_LIBTORCH", False),
             self.define("TOKKOS_BUILD_TESTS", self.run_tests),
             self.define("TOKKOS_BUILD_EXAMPLES", self.run_tests),
         ]
