@@ -50,13 +50,16 @@ inline constexpr std::uint64_t flush_bits = 0;
 /// program that is linked with fast-math.
 class FlushToZero {
  public:
-  FlushToZero() : m_saved(threads()) {
+  // LLVM's OpenMP gives the caller back the mode that it had before, and the others the caller's.
+  FlushToZero() : m_of_caller(floating_point_mode()), m_saved(threads()) {
     for_each_thread([saved = m_saved.data()](int thread) {
       saved[thread] = floating_point_mode();
       set_floating_point_mode(saved[thread] | flush_bits);
     });
+    set_floating_point_mode(m_of_caller | flush_bits);
   }
   ~FlushToZero() {
+    set_floating_point_mode(m_of_caller);
     for_each_thread(
         [saved = m_saved.data()](int thread) { set_floating_point_mode(saved[thread]); });
   }
@@ -75,6 +78,7 @@ class FlushToZero {
     Kokkos::parallel_for("tokkos::test::set_mode", Policy(0, threads()), body);
   }
 
+  std::uint64_t m_of_caller;
   std::vector<std::uint64_t> m_saved;
 };
 

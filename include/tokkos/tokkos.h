@@ -78,7 +78,7 @@ typedef struct tokkos_error {
   int64_t index;        /* of the bad element, -1 if the field is no array */
   int32_t status;       /* tokkos_status of the failure */
   int32_t reserved;
-  int64_t request;      /* number of the request that is wrong or whose mask failed, else -1 */
+  int64_t request; /* number of the request that is wrong or whose mask failed, else -1 */
 } tokkos_error;
 TOKKOS_API void tokkos_error_init(tokkos_error* error, size_t size);
 /* Fills in the parts of this thread's latest failure. */
@@ -457,7 +457,7 @@ typedef struct tokkos_limits {
   int64_t max_rows;          /* most rows of one call; of a verifier: nodes, roots included */
   int64_t vocabulary;        /* V, the row length of the logits */
   int64_t active_vocabulary; /* tokens at or past it do not exist; 0: V. Below 2^19 */
-  int64_t max_edits; /* of a processor: most biases and penalties of a step; 0: no limit */
+  int64_t max_edits;         /* of a processor: most biases and penalties of a step; 0: no limit */
 } tokkos_limits;
 TOKKOS_API void tokkos_limits_init(tokkos_limits* limits, size_t size);
 
@@ -530,8 +530,8 @@ TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* un
 TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t position,
                                               uint32_t node, float* uniform);
 /* Checks a step as every call that takes one does, and does nothing else: a request alone, before
- * it joins others, whose step it must not spoil. Of steps with drafts it holds a number for each row:
- * an engine knows how many rows it has. @param vocabulary V of the processor */
+ * it joins others, whose step it must not spoil. Of steps with drafts it holds a number for each
+ * row: an engine knows how many rows it has. @param vocabulary V of the processor */
 TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
 
 /* ---- verification of draft trees ---- */

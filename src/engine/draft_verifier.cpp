@@ -175,8 +175,8 @@ std::vector<VerifiedDraft> DraftVerifier<ExecutionSpace>::verify(
     return Staging<ExecutionSpace>::template room<float>(count);
   };
   const std::size_t masses = drafts.without_replacement ? nodes : 0;
-  const bool shared = m_shared_sums > 0 &&
-                      shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
+  const bool shared =
+      m_shared_sums > 0 && shares_trees(m_space, static_cast<std::int64_t>(batch), m_vocab_size);
   const auto sums = static_cast<std::size_t>(m_shared_sums * chunk_count(m_vocab_size));
   const std::size_t shared_room =
       Staging<ExecutionSpace>::template room<PausedWalk>(batch) + room(2 * batch * sums);

@@ -77,7 +77,7 @@ tokkos_status tokkos_context_dlpack_stream(const tokkos_context* context, int32_
     check_kokkos_runs();
     const std::optional<std::int64_t> asked = alive.backend->dlpack_stream();
     int64_t& number = checked_result("stream", stream);
-    checked_result("has_stream", has_stream) = asked.has_value() ? 1 : 0;
+    checked_result("has_stream", has_stream) = static_cast<std::int32_t>(asked.has_value());
     number = asked.value_or(0);
   });
 }

@@ -42,8 +42,8 @@ struct SeedRule {
   }
 
   /// Exact sum of max(model - draft, 0) over the row; illegal is set if a number is no probability.
-  KOKKOS_FUNCTION OwnSum residual(const Team& team, const float* p, std::int64_t row,
-                                  TokenId token, int vocabulary) const {
+  KOKKOS_FUNCTION OwnSum residual(const Team& team, const float* p, std::int64_t row, TokenId token,
+                                  int vocabulary) const {
     OwnSum mine;
     for (int start = 0; start < vocabulary; start += chunk_size) {
       const int size = chunk_length(vocabulary, start);

@@ -250,8 +250,7 @@ struct LosslessRule {
     };
     // Rounding on the grid may shift the sum of a small residual; only a given row must sum to 1.
     const bool sums_to_one = agreed(team, !is_residual(parent));
-    return draw_from_row(team, active(), row, u, total, masses, scratch.chunk, sums_to_one,
-                         status);
+    return draw_from_row(team, active(), row, u, total, masses, scratch.chunk, sums_to_one, status);
   }
 };
 

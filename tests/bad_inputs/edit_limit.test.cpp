@@ -17,8 +17,8 @@
 namespace tokkos::test {
 namespace {
 
-// Of ThreeRequests: two penalties of the first request; 2, 3, 4 and 4 of the second one's rows, whose
-// drafts count; then two biases of the first request and one of each row of the third.
+// Of ThreeRequests: two penalties of the first request; 2, 3, 4 and 4 of the second one's rows,
+// whose drafts count; then two biases of the first request and one of each row of the third.
 constexpr std::int64_t edits = 2 + 13 + 2 + 2;
 
 /// A processor's limit, until it goes out of scope.
@@ -46,8 +46,8 @@ TEMPLATE_LIST_TEST_CASE("more edits than a processor is to take are refused with
     std::int64_t limit, request, count;
   };
   for (const auto& [limit, request, count] :
-       {Case{edits - 1, 2, edits}, Case{17, 2, 18}, Case{16, 0, 17}, Case{14, 1, 15},
-        Case{5, 1, 7}, Case{1, 0, 2}, Case{0, 0, 2}}) {
+       {Case{edits - 1, 2, edits}, Case{17, 2, 18}, Case{16, 0, 17}, Case{14, 1, 15}, Case{5, 1, 7},
+        Case{1, 0, 2}, Case{0, 0, 2}}) {
     const std::string field = "generation_configs[" + std::to_string(request) + "].edits";
     const Blame blame{field, {}, std::to_string(count)};
     const std::int64_t most = limit;
@@ -77,8 +77,8 @@ TEMPLATE_LIST_TEST_CASE("more edits than a processor is to take are refused with
 
 TEMPLATE_LIST_TEST_CASE("a negative number of edits is no limit", "[row-08]", ExecutionSpaces) {
   StepBench<TestType> bench;
-  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{-1000},
-                                 std::numeric_limits<std::int64_t>::min()}) {
+  for (const std::int64_t bad :
+       {std::int64_t{-1}, std::int64_t{-1000}, std::numeric_limits<std::int64_t>::min()}) {
     bench.refuses_call({"max_edits", {}, std::to_string(bad)},
                        [&](auto&, const StepRequests&) { bench.processor().set_max_edits(bad); });
   }

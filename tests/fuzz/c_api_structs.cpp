@@ -57,7 +57,8 @@ void read_limits(FuzzBytes& bytes) {
   const bool is_whole = seen.active_vocabulary == 0;
   const bool is_right =
       is_size(given.size) && !(newer && given.size > sizeof given) && seen.max_rows >= 0 &&
-      seen.max_rows <= 2147483647 && seen.max_edits >= 0 && seen.vocabulary >= 1 && seen.vocabulary <= 2147483647 &&
+      seen.max_rows <= 2147483647 && seen.max_edits >= 0 && seen.vocabulary >= 1 &&
+      seen.vocabulary <= 2147483647 &&
       (is_whole ? seen.vocabulary < 524288
                 : seen.active_vocabulary >= 1 && seen.active_vocabulary <= seen.vocabulary &&
                       seen.active_vocabulary < 524288);

@@ -93,8 +93,8 @@ TEST_CASE("a processor of C takes as many edits as its limits say", "[interop]")
   const std::array<tokkos_token_bias, 3> biases{{{1.0, 1, 0}, {1.0, 2, 0}, {1.0, 3, 0}}};
   row.config.logit_bias = biases.data();
   tokkos_limits limits = limits_of(4, vocabulary);
-  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{-7},
-                                 std::numeric_limits<std::int64_t>::min()}) {
+  for (const std::int64_t bad :
+       {std::int64_t{-1}, std::int64_t{-7}, std::numeric_limits<std::int64_t>::min()}) {
     limits.max_edits = bad;
     Processor none;
     const Complaint said =

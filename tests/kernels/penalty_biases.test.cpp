@@ -86,7 +86,8 @@ TEMPLATE_LIST_TEST_CASE("more edits than a launch has indices are refused", "[ke
   Guarded<std::int32_t, Memory> number(1);
   const Vector<const std::int32_t, Memory> many(number.vector().data(),
                                                 Kokkos::LayoutStride(half, 1));
-  const Vector<const float, Memory> biases(penalties.matrix().data(), Kokkos::LayoutStride(half, 1));
+  const Vector<const float, Memory> biases(penalties.matrix().data(),
+                                           Kokkos::LayoutStride(half, 1));
   const Complaint complaint = error_of([&] {
     apply_edits(TestType(), logits.matrix(), {many, many, biases},
                 {number.vector(), many, many, many, penalties.matrix()});

@@ -246,7 +246,8 @@ TEMPLATE_LIST_TEST_CASE("trees whose shapes do not fit are refused", "[verify]",
   refuses(trees);
 }
 
-TEMPLATE_LIST_TEST_CASE("no trees of any number of nodes are verified", "[verify]", ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE("no trees of any number of nodes are verified", "[verify]",
+                        ExecutionSpaces) {
   VerifyCase c;
   c.vocabulary = 4;
   TokenTrees<MemoryOf<TestType>> none;

@@ -135,8 +135,9 @@ TEMPLATE_LIST_TEST_CASE("one-hot drafts are verified as the reference verifies r
   CHECK(outcome_of(verify<TestType>(none)) == verify_lossless(rows));
 }
 
-TEMPLATE_LIST_TEST_CASE("many one-hot siblings, and unlikely ones, are verified as the reference does",
-                        "[verify]", ExecutionSpaces) {
+TEMPLATE_LIST_TEST_CASE(
+    "many one-hot siblings, and unlikely ones, are verified as the reference does", "[verify]",
+    ExecutionSpaces) {
   // More siblings are rejected than are left unsummed; then one may be accepted by their sum alone.
   std::vector<float> p(1300, 0.4f / 1200);
   std::fill(p.begin() + 1200, p.end(), 0.006f);

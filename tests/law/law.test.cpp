@@ -43,7 +43,8 @@ LawResult check_shapes(int vocabulary, int drafted, Drafting drafting, Target ta
   for (int nodes = 0; nodes <= drafted; ++nodes) {
     for (const TreeShape& shape : tree_shapes(nodes)) {
       CAPTURE(vocabulary, shape.parent, seed);
-      const LawResult own = exact_law({vocabulary, shape, drafting, target, seed++, active}, verifier);
+      const LawResult own =
+          exact_law({vocabulary, shape, drafting, target, seed++, active}, verifier);
       CHECK(own.total_variation <= 2e-6);
       CHECK(own.forbidden_mass == 0);
       CHECK(own.incomplete_laws == 0);
@@ -96,8 +97,7 @@ TEST_CASE("drafts of tokens that only the drafter knows leave the target's law, 
     const TreeVerifier verifier = [tokens = active](const VerifyCase& c) {
       return verify_padded(c, tokens);
     };
-    result.add(
-        check_shapes(vocabulary, drafted, way.drafting, Target::table, 0, verifier, active));
+    result.add(check_shapes(vocabulary, drafted, way.drafting, Target::table, 0, verifier, active));
   }
   tell(std::string(way.name) + ", with padding", result);
 }

@@ -59,8 +59,8 @@ class DraftVerifier {
 
   /// @param max_num_node most nodes of one call, one root per request included
   /// @param vocab_size V in [1, 2^19)
-  /// @param active_vocabulary tokens at or past it do not exist: their columns are not read, and a
-  ///   draft of one is rejected (`verify` sets RowStatus::invalid_draft); in [1, V], default V
+  /// @param active_vocabulary tokens at or past it do not exist: the target's columns of them are
+  ///   not read, and a draft of one is rejected as one of probability 0; in [1, V], default V
   /// @throws Error if a number is out of range or Kokkos is not initialized
   DraftVerifier(const ExecutionSpace& space, std::int64_t max_num_node, std::int64_t vocab_size,
                 std::optional<std::int64_t> active_vocabulary = std::nullopt,
