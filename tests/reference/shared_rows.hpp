@@ -78,7 +78,9 @@ inline VerifyCase with_own_rows(const VerifyCase& shared) {
     }
     std::ranges::fill(c.draft_row(node), 0.0f);
     const std::int32_t token = c.draft_tokens[node];
-    if (token >= 0) c.draft_row(node)[static_cast<std::size_t>(token)] = 1.0f;
+    if (token >= 0 && token < c.vocabulary) {  // others are of nodes that no tree has
+      c.draft_row(node)[static_cast<std::size_t>(token)] = 1.0f;
+    }
   }
   return c;
 }

@@ -189,6 +189,19 @@ TEST_CASE("a tensor with a wrong dtype, field or shape is refused") {
              ContainsSubstring("4 bytes as in data_offsets, not 8 bytes"));
 }
 
+TEST_CASE("a name with a line break is one line of an error") {
+  for (const char* control : {"\\n", "\\r", "\\u0000", "\\u001b", "\\u007f"}) {
+    CAPTURE(control);
+    const std::string name = std::string("a") + control + "b";
+    CHECK_THAT(
+        message_for_header("{\"" + name + "\":" + entry("F99", "[1]", "[0,4]") + "}", "1234"),
+        ContainsSubstring("tensor a b.dtype is \"F99\""));
+    CHECK_THAT(message_for_header("{\"" + name + "\":{\"shape\":{}}}"),
+               ContainsSubstring("tensor a b"));
+    CHECK_THAT(message_for_header("{\"" + name + "\":[[[[1]]]]}"), ContainsSubstring("a b"));
+  }
+}
+
 TEST_CASE("shapes whose product overflows are refused") {
   for (const char* shape : {"[4611686018427387904,4]", "[4294967296,4294967296]",
                             "[9223372036854775807]", "[65536,65536,65536,65536,1]"}) {

@@ -141,6 +141,8 @@ json parse_json(std::string_view text, const std::string& name, int max_depth) {
 }
 
 std::string shortened(std::string text, std::size_t longest) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   if (text.size() <= longest) return text;
   const auto within_code_point = [&text](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;

@@ -20,7 +20,8 @@ namespace tokkos::tools {
 /// a number that no double holds
 nlohmann::json parse_json(std::string_view text, const std::string& name, int max_depth);
 
-/// A text as it appears in an Error: cut when longer than that many bytes, between code points.
+/// A text as it appears in an Error: one line, control characters as spaces, cut when longer than
+/// that many bytes, between code points.
 std::string shortened(std::string text, std::size_t longest = 60);
 
 /// A JSON value as it appears in an Error: one line, cut when long.
