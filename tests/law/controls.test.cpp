@@ -71,6 +71,8 @@ TEST_CASE("control: one q for siblings without replacement breaks the law", "[la
   check_broken(result);
 }
 
+// Its figure is the last one's: a sibling that was rejected has no target probability left, so that
+// neither ratio nor residual depends on what later rows say of its token.
 TEST_CASE("control: siblings' rows zeroed and not renormalized break the law", "[law]") {
   const LawResult result = worst_law(Drafting::zeroed_row_without_replacement);
   tell_control("zeroed and not renormalized", result);
