@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GCOV = os.environ.get("GCOV", "gcov")
-REFUSES = re.compile(r"(?<![\w:])(require\w*)\(")
+REFUSES = re.compile(r"(?:\btokkos::|(?<![\w:]))(require\w*)\(")
 DEFINES = re.compile(r"\b(?:void|auto)\s+(?:\w+::)*require\w*\(")
 JOINED = re.compile(r"(?<= )(?:&&|\|\|)(?= |$)")  # not the && of a reference
 CONDITION = re.compile(r"\?|\b(?:if|while|for)\b")

@@ -12,8 +12,9 @@
  * handles for being alive and of their kind. What only the data on a device shows ends in status
  * words of rows (TOKKOS_ROW_*).
  *
- * Ownership. tokkos_X_create makes an object, tokkos_X_destroy ends it: null is fine, an object
- * that was destroyed already is TOKKOS_ERROR_INVALID_HANDLE and nothing happens. Objects may be
+ * Ownership. tokkos_X_create makes an object, and gives null where it fails (pass it no pointer to
+ * a handle that is still wanted); tokkos_X_destroy ends it: null is fine, an object that was
+ * destroyed already is TOKKOS_ERROR_INVALID_HANDLE and nothing happens. Objects may be
  * destroyed in any order. Arrays, ids and option structs stay the caller's: those of the host may
  * go when a call returns, memory of logits and outputs must live until the work on the stream is
  * done.
@@ -529,9 +530,10 @@ TOKKOS_API tokkos_status tokkos_step_uniforms(const tokkos_step* step, float* un
  * @param uniform written, in [0, 1) */
 TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t position,
                                               uint32_t node, float* uniform);
-/* Checks a step as every call that takes one does, and does nothing else: a request alone, before
- * it joins others, whose step it must not spoil. Of steps with drafts it holds a number for each
- * row: an engine knows how many rows it has. @param vocabulary V of the processor */
+/* Checks a step as every call that takes one does, but for max_edits, and does nothing else: a
+ * request alone, before it joins others, whose step it must not spoil. Of steps with drafts it
+ * holds a number for each row: an engine knows how many rows it has. @param vocabulary V of the
+ * processor */
 TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
 
 /* ---- verification of draft trees ---- */

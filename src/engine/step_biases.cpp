@@ -98,7 +98,7 @@ void StepEdits::add_row_biases(const Biases& merged, const RowEdits::Place& plac
     }
   }
   bias_ends.push_back(biases.size());
-  check_count(place.request);
+  check_count();
 }
 
 }  // namespace tokkos

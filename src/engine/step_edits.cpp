@@ -59,11 +59,10 @@ void StepEdits::clear() {
   m_empty_words = unknown_mask;
 }
 
-void StepEdits::check_count(std::size_t request) const {
+void StepEdits::check_count() const {
   const std::size_t edits = penalty_tokens.size() + biases.size();
   if (edits <= max_edits) return;
-  throw Error("generation_configs[" + std::to_string(request) + "].edits", std::nullopt,
-              std::to_string(edits),
+  throw Error("edits", std::nullopt, std::to_string(edits),
               "at most max_edits = " + std::to_string(max_edits) +
                   " for all biases and penalties of a step");
 }

@@ -31,7 +31,7 @@ void StepEdits::add_penalties(const StepRequests& requests) {
       row.history = &history;
       row.first = row.end = penalty_tokens.size();
       if (config.has_penalty()) add_row_penalties(config, context_of(requests, place), row);
-      check_count(i);
+      check_count();
     });
   }
 }

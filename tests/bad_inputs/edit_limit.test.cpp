@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends.hpp"
+#include "bad_inputs/refusal.hpp"
 #include "bad_inputs/step_bench.hpp"
 
 namespace tokkos::test {
@@ -43,13 +44,11 @@ TEMPLATE_LIST_TEST_CASE("more edits than a processor is to take are refused with
   StepBench<TestType> bench;
   LogitProcessor<TestType>& processor = bench.processor();
   struct Case {
-    std::int64_t limit, request, count;
+    std::int64_t limit, count;
   };
-  for (const auto& [limit, request, count] :
-       {Case{edits - 1, 2, edits}, Case{17, 2, 18}, Case{16, 0, 17}, Case{14, 1, 15}, Case{5, 1, 7},
-        Case{1, 0, 2}, Case{0, 0, 2}}) {
-    const std::string field = "generation_configs[" + std::to_string(request) + "].edits";
-    const Blame blame{field, {}, std::to_string(count)};
+  for (const auto& [limit, count] : {Case{edits - 1, edits}, Case{17, 18}, Case{16, 17},
+                                     Case{14, 15}, Case{5, 7}, Case{1, 2}, Case{0, 2}}) {
+    const Blame blame{"edits", {}, std::to_string(count)};
     const std::int64_t most = limit;
     bench.refuses_call(blame, [&](auto& views, const StepRequests& requests) {
       const Limit limited(processor, most);
@@ -73,6 +72,34 @@ TEMPLATE_LIST_TEST_CASE("more edits than a processor is to take are refused with
   }
   processor.set_max_edits(edits);
   bench.works();
+}
+
+TEMPLATE_LIST_TEST_CASE("a token that is edited in two ways counts once", "[row-08]",
+                        ExecutionSpaces) {
+  OwnedStep step;
+  TokenHistory history({1, 2});
+  for (const TokenId token : {8, 9, 8}) history.commit(token);
+  GenerationConfig config{.presence_penalty = 0.5f};  // 8 and 9
+  config.logit_bias = {{3, 1.0}, {8, 1.0}};           // 3
+  config.banned_token_ids = {3, 50};                  // 50
+  config.min_tokens = 10;
+  config.end_token_ids = {9, 20, 21};  // 20 and 21
+  config.no_repeat_ngram_size = 2;     // 9 again: 8 is the last
+  config.bad_words = {{20}, {30}};     // 30
+  step.add(config, history);
+  const EditHook hook = [](RowEdits& row) {
+    for (const TokenId token : {30, 40, 41, 42}) row.add_bias(token, 1.0);
+  };
+  StepRequests requests = step.requests();
+  requests.edit_hook = &hook;
+  constexpr std::int64_t tokens = 10;  // 3, 8, 9, 20, 21, 30, 40, 41, 42, 50
+  LogitProcessor<TestType> processor(TestType(), 4, 100);
+  for (const std::int64_t most : {tokens - 1, tokens - 2}) {
+    processor.set_max_edits(most);
+    expect_refusal({"edits", {}, std::to_string(tokens)}, [&] { processor.prepare(1, requests); });
+  }
+  processor.set_max_edits(tokens);
+  processor.prepare(1, requests);
 }
 
 TEMPLATE_LIST_TEST_CASE("a negative number of edits is no limit", "[row-08]", ExecutionSpaces) {

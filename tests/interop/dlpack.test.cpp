@@ -268,4 +268,20 @@ TEST_CASE("a host asks producers for no stream", "[interop]") {
   CHECK(id == 0);
 }
 
+TEST_CASE("what a context tells producers is told whole or not at all", "[interop]") {
+  const Context context = serial();
+  std::int32_t number = 7;
+  std::int64_t stream = 7;
+  CHECK(complaint_of(tokkos_context_dlpack_stream(context.get(), &number, nullptr)).field ==
+        "stream");
+  CHECK(complaint_of(tokkos_context_dlpack_stream(context.get(), nullptr, &stream)).field ==
+        "has_stream");
+  CHECK(complaint_of(tokkos_context_dlpack_device(context.get(), &number, nullptr)).field ==
+        "device_id");
+  CHECK(complaint_of(tokkos_context_dlpack_device(context.get(), nullptr, &number)).field ==
+        "device_type");
+  CHECK(number == 7);
+  CHECK(stream == 7);
+}
+
 }  // namespace tokkos::test

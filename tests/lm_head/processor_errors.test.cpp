@@ -163,6 +163,40 @@ TEMPLATE_LIST_TEST_CASE("a hook that throws leaves an LM head's processor as it 
         "LmHeadProcessor");
 }
 
+TEMPLATE_LIST_TEST_CASE("an LM head's processor takes as many edits as it is told", "[lm_head]",
+                        ExecutionSpaces) {
+  using OnSpace = Backend<TestType, float>;
+  RandomStep step = make_random_step_with_histories(head_vocabulary, head_vocabulary, 3);
+  for (tokkos::GenerationConfig& config : step.step.configs) {
+    config = {.temperature = 0.7f};
+    config.logit_bias = {{1, 1.0}, {2, -1.0}, {8999, 0.5}};
+  }
+  const std::int64_t edits = 3 * static_cast<std::int64_t>(step.rows);
+  const DeviceHead<OnSpace> device(head_of(step));
+  const auto head = device.head();
+  tokkos::LmHeadProcessor<TestType, float> processor(head);
+  const HeadViews<typename OnSpace::memory_space> results(static_cast<std::size_t>(step.rows));
+  const Bits unwritten = results.bits();
+  for (const std::int64_t bad :
+       {std::int64_t{-1}, std::int64_t{-9}, std::numeric_limits<std::int64_t>::min()}) {
+    expect_refusal({"max_edits", {}, std::to_string(bad)}, [&] { processor.set_max_edits(bad); });
+  }
+  for (const auto& [most, count] :
+       {std::pair{edits - 1, edits}, {edits - 4, edits - 3}, {0l, 3l}}) {
+    processor.set_max_edits(most);
+    expect_refusal({"edits", {}, std::to_string(count)}, [&] {
+      processor.process(device.hidden(), step.step.requests(), results.of_head());
+    });
+    CHECK(results.bits() == unwritten);
+  }
+  processor.set_max_edits(edits);
+  processor.process(device.hidden(), step.step.requests(), results.of_head());
+  TestType().fence("tokkos::test::processor");
+  CHECK(results.bits() == by_rows(device, step, step.step.requests()));
+  const auto taken = std::move(processor);
+  CHECK(error_of([&] { processor.set_max_edits(1); }).field == "LmHeadProcessor");
+}
+
 TEMPLATE_LIST_TEST_CASE("an LM head's processor refuses a head that was moved from", "[lm_head]",
                         ExecutionSpaces) {
   using OnSpace = Backend<TestType, float>;

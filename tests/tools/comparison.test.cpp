@@ -8,6 +8,7 @@
 #include "tools/error_message.hpp"
 #include "tools/tensor_file.hpp"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -79,6 +80,16 @@ TEST_CASE("tensors that only one side has are named") {
   const std::string text = compare(other, {{"probs", probs, {1}}});
   CHECK_THAT(text, ContainsSubstring("probs  not in "));
   CHECK_THAT(text, ContainsSubstring("hidden  only in "));
+}
+
+TEST_CASE("a name that only the other side has is one line") {
+  const std::vector<float> probs{1.0f};
+  TensorFile other;
+  other.add<float>("probs", "F32", {1}, {1.0f});
+  other.add<float>("x\\nprobs  0 of 400 differ", "F32", {1}, {1.0f});
+  const std::string text = compare(other, {{"probs", probs, {1}}});
+  CHECK_THAT(text, ContainsSubstring("x probs  0 of 400 differ  only in "));
+  CHECK(std::ranges::count(text, '\n') == 2);
 }
 
 TEST_CASE("tensors of another shape or kind cannot be compared") {

@@ -5,6 +5,8 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/core/types.hpp>
 
+#include "tools/io/checked_json.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -124,7 +126,7 @@ void compare_with_file(SafetensorsReader& other, std::span<const OutputTensor> t
   }
   for (const TensorInfo& theirs : other.tensors()) {
     if (std::ranges::find(tensors, theirs.name, &OutputTensor::name) == tensors.end()) {
-      out << theirs.name << "  only in " << other.file() << '\n';
+      out << shortened(theirs.name) << "  only in " << other.file() << '\n';
     }
   }
 }

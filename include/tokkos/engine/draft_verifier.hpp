@@ -38,6 +38,7 @@ VerifyUniforms verify_uniforms(const StepRequests& requests);
 template <class MemorySpace>
 struct DraftProbabilities {
   /// [rows, V]; empty: every token was chosen, not drawn (n-grams, top-k), and nothing is stored.
+  /// All V columns are probabilities, whatever the active vocabulary: 0 in padding.
   Matrix<const float, MemorySpace> rows = {};
   /// [nodes], roots included (not read): row of each node, -1 for a token that was chosen. Empty:
   /// node i of the batch has row i.

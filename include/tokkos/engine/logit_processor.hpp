@@ -126,7 +126,8 @@ class LogitProcessor {
 
   /// Bounds what a step may stage: at most so many biases and penalties together, each token of a
   /// row counted, those of edit hooks and of `min_tokens`, n-grams and bad words included. A step
-  /// with more is refused, after hooks were called and before anything is written. Default: none.
+  /// with more is refused, after hooks were called and before anything is written; no request is
+  /// named, since all of them count. Default: none.
   /// @throws Error if the number is negative
   void set_max_edits(std::int64_t most);
 

@@ -79,7 +79,7 @@ struct StepEdits {
 
   void clear();
   /// Throws if there are too many edits, those of a row of request `request` the last.
-  void check_count(std::size_t request) const;
+  void check_count() const;
   TokenContext context_of(const StepRequests& requests, const RowEdits::Place& place);
 
   void add_penalties(const StepRequests& requests);

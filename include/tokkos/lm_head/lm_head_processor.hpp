@@ -67,7 +67,8 @@ class LmHeadProcessor {
   ///   what the head's instance was given before
   /// @param outputs without `uniforms`, which are staged
   /// @param uniforms [n] in [0, 1), for the tokens; empty: step_uniforms
-  /// @throws Error before any mask or hook is called and before anything is written; what a
+  /// @throws Error before any mask or hook is called and before anything is written (more than
+  ///   max_edits: behind hooks of edits, before anything is written); what a
   ///   VocabularyMask or an EditHook throws passes on, also before anything is written; and
   ///   std::bad_alloc as LmHead::process does
   void process(const Matrix<const float, memory_space>& hidden, const StepRequests& requests,
