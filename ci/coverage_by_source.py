@@ -118,6 +118,7 @@ def refused_in(file, refusals):
             count = int(match[1]) if match[1].isdigit() else 0
             if number in refusals[name]:
                 statement = {"first": number, "last": refusals[name][number], "count": count, "calls": [], "branches": []}
+                statement["is_if"] = match.string[match.end() :].lstrip().startswith(("if (", "} else if ("))
         elif statement is not None:
             call, branch = CALL.match(text), BRANCH.match(text)
             if call and call[1]:
@@ -129,12 +130,15 @@ def refused_in(file, refusals):
 
 
 def did_refuse(statement):
+    """Whether what throws was thrown through, or the last call came back less often than it was entered."""
     branches = statement["branches"]
     if any(count > 0 and throws for count, throws in branches):
         return True
-    plain = [count for count, throws in branches if not throws]
-    entered = sum(plain[:2]) if len(plain) >= 2 else statement["count"]
-    return bool(statement["calls"]) and min(statement["calls"]) < entered
+    if not statement["calls"]:
+        return False
+    returned = statement["calls"][-1]
+    ways_in = [count for count, throws in branches[:2] if not throws] if statement["is_if"] else [statement["count"]]
+    return any(ways_in) and min((count for count in ways_in if count >= returned), default=returned) > returned
 
 
 def read(arguments):
