@@ -77,8 +77,9 @@ void assign_config(const std::string& name, const tokkos_generation_config* conf
   config.min_tokens = given.min_tokens;
   config.no_repeat_ngram_size = given.no_repeat_ngram_size;
   config.seed = given.seed;
-  require(given.has_stream == 0 || given.has_stream == 1, (name + ".has_stream").c_str(),
-          std::nullopt, given.has_stream, "0 or 1");
+  const std::string has_stream = name + ".has_stream";
+  require(given.has_stream == 0 || given.has_stream == 1, has_stream.c_str(), std::nullopt,
+          given.has_stream, "0 or 1");
   config.stream.reset();
   if (given.has_stream == 1) config.stream = given.stream;
   assign_biases(name + ".logit_bias", given, config);

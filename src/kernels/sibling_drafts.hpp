@@ -129,8 +129,8 @@ struct SiblingDrafts {
       return false;
     }
     sum = total.sum;
-    return total.illegal == 0 && sum >= grid_one - grid_one / 100 &&
-           sum <= grid_one + grid_one / 100;
+    if (total.illegal != 0) return false;
+    return sum >= grid_one - grid_one / 100 && sum <= grid_one + grid_one / 100;
   }
 };
 

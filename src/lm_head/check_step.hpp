@@ -74,7 +74,7 @@ inline void require_together(bool first, bool second, const char* missing, const
 /// Whether an output with a number for each row is asked for.
 template <class T, class Space>
 bool is_given(const Vector<T, Space>& view) {
-  return view.data() != nullptr || view.extent(0) > 0;
+  return view.data() != nullptr;
 }
 
 /// The outputs with nothing in place of lists that are left out, whose extents may be anything.

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "interop/c_objects.hpp"
@@ -18,6 +19,13 @@ TEST_CASE("contexts say which backend and device they can have", "[interop]") {
   options.backend = 9;
   CHECK(complaint_of(tokkos_context_create(&options, &context)).field == "backend");
   options.backend = TOKKOS_BACKEND_SERIAL;
+  for (const std::int32_t neither : {2, -1, std::numeric_limits<std::int32_t>::max()}) {
+    options.has_stream = neither;
+    const Complaint said = complaint_of(tokkos_context_create(&options, &context));
+    CHECK(said.field == "has_stream");
+    CHECK(said.value == std::to_string(neither));
+    CHECK(said.expected == "0 or 1");
+  }
   options.has_stream = 1;
   CHECK(complaint_of(tokkos_context_create(&options, &context)).field == "has_stream");
   options.has_stream = 0;

@@ -6,6 +6,7 @@
 
 #include "backends.hpp"
 #include "kernels/row_batch.hpp"
+#include "request/error_of.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -133,6 +134,19 @@ TEMPLATE_LIST_TEST_CASE("outputs of the wrong shape are an error before anything
   expect_errors(a, 3, "measures");
   a.device.measures = a.device.workspace().measures(2);
   expect_errors(a, 3, "measures");
+}
+
+TEMPLATE_LIST_TEST_CASE("a workspace that was moved from has room for no rows", "", Backends) {
+  using Memory = typename TestType::memory_space;
+  tokkos::Workspace<Memory> workspace(3, 5000);
+  const tokkos::Workspace<Memory> taken = std::move(workspace);
+  CHECK(taken.measures(3).chunk_maximum.extent(0) == 3);
+  const auto none = workspace.measures(0);
+  CHECK(none.chunk_maximum.extent(0) == 0);
+  CHECK(none.row_mass.extent(0) == 0);
+  for (const std::int64_t rows : {1, 2, 3}) {
+    CHECK(error_of([&] { static_cast<void>(workspace.measures(rows)); }).field == "Kokkos");
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("a row stride smaller than V is an error", "", Backends) {

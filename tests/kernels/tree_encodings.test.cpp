@@ -16,11 +16,14 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backends.hpp"
 #include "kernels/verify_case_on_device.hpp"
 #include "reference/verify_reference.hpp"
+#include "request/error_of.hpp"
 
 namespace tokkos::test {
 namespace {
@@ -244,6 +247,53 @@ TEMPLATE_LIST_TEST_CASE("trees whose shapes do not fit are refused", "[verify]",
   refuses(trees);  // one number too few
   trees = links.links(), trees.tree_begin = links.begin.vector(), trees.nodes_per_tree = 3;
   refuses(trees);
+}
+
+TEMPLATE_LIST_TEST_CASE("nodes that cannot be shared out are refused", "[verify]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const VerifyCase c = make_case({3, 3, 2}, true, 3);
+  const OnDevice<std::int32_t, MemorySpace> links{OwnNumbers<std::int32_t>(c)};
+  TokenTrees<MemorySpace> trees;
+  trees.parent_ptr = links.roots.vector();
+  for (const std::int64_t nodes_per_tree : {2, 3, 8}) {
+    trees.nodes_per_tree = nodes_per_tree;
+    const Complaint said =
+        error_of([&] { VerifyCaseOnDevice<TestType>(c).lossless(TestType(), trees); });
+    CHECK(said.field == "nodes_per_tree");
+    CHECK(said.value == std::to_string(nodes_per_tree));
+  }
+}
+
+// The arrays are a node long; an error comes before anything is read.
+TEMPLATE_LIST_TEST_CASE("more nodes than their numbers can count are refused", "[verify]",
+                        ExecutionSpaces) {
+  using MemorySpace = MemoryOf<TestType>;
+  const Guarded<float, MemorySpace> number(4);
+  const Guarded<std::int32_t, MemorySpace> token(1), root(1), accepted(1), bonus(1);
+  for (const std::int64_t nodes :
+       {std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 40}) {
+    const Kokkos::LayoutStride rows(nodes, 4, 4, 1);
+    const auto all = [nodes](auto* data) {
+      return vector_of<std::remove_pointer_t<decltype(data)>, MemorySpace>(data, nodes);
+    };
+    float* const numbers = number.vector().data();
+    DraftDistributions<MemorySpace> in;
+    in.model_probs = Matrix<const float, MemorySpace>(numbers, rows);
+    in.draft_tokens = all(token.vector().data());
+    in.uniforms = all(numbers);
+    in.bonus_uniforms = vector_of<const float, MemorySpace>(numbers, 1);
+    TokenTrees<MemorySpace> trees;
+    trees.parent_ptr = root.vector();
+    trees.nodes_per_tree = nodes;
+    VerifiedTrees<MemorySpace> out;
+    out.accepted = accepted.vector(), out.bonus_tokens = bonus.vector();
+    out.residual_sums = all(numbers);
+    const Complaint said = error_of([&] { verify_draft_trees(TestType(), in, trees, out); });
+    CHECK(said.field == "nodes");
+    CHECK(said.value == std::to_string(nodes));
+    CHECK(said.expected == "at most 2147483647");
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("no trees of any number of nodes are verified", "[verify]",
