@@ -269,7 +269,7 @@ TEST_CASE("a host asks producers for no stream", "[interop]") {
 }
 
 TEST_CASE("what a context tells producers is told whole or not at all", "[interop]") {
-  const Context context = serial();
+  const Context& context = serial();
   std::int32_t number = 7;
   std::int64_t stream = 7;
   CHECK(complaint_of(tokkos_context_dlpack_stream(context.get(), &number, nullptr)).field ==
