@@ -9,6 +9,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -173,6 +174,28 @@ TEMPLATE_LIST_TEST_CASE("a shared row that is no distribution ends the walk", "[
   CHECK(verify<TestType>(c).status[0] == RowStatus::ok);
   c.draft_row(1)[3] = -0.0001f;  // the sum would do
   CHECK(verify<TestType>(c).status[0] == RowStatus::invalid_probability);
+}
+
+// Only the sum of the row looks at them: the target has nothing to subtract them from.
+TEMPLATE_LIST_TEST_CASE("padding of a shared row that is no probability ends the walk", "[verify]",
+                        ExecutionSpaces) {
+  VerifyCase c;
+  c.vocabulary = 8;
+  c.active_vocabulary = 7;
+  const int root = c.add_node(-1, -1, 0.0f);
+  for (const std::int32_t token : {0, 1}) c.add_node(root, token, largest_uniform);
+  std::ranges::fill(c.model_row(root).first(7), 1.0f / 7);
+  std::ranges::copy(std::vector{0.5f, 0.25f, 0.25f}, c.draft_row(1).begin());
+  c.row_of_node = {-1, 1, 1};
+  c.without_replacement = true;
+  CHECK(verify<TestType>(c).status[0] == RowStatus::ok);
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), -0.0001f, -INFINITY}) {
+    c.draft_row(1)[7] = value;
+    const Verified verified = verify<TestType>(c);
+    CHECK(verified.status[0] == RowStatus::invalid_probability);
+    CHECK(verified.parent_ptr[0] == root);
+    CHECK(verified.bonus_tokens[0] == -1);
+  }
 }
 
 }  // namespace tokkos::test
