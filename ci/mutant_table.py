@@ -376,7 +376,7 @@ MUTANTS = [
      "if (u != u) @{status |= RowStatus::invalid_parameter;}@", ""),
     ("shared-sum-hides-nan", K + "verify_draft_trees.cpp", "kernels:verify_sameness,verify_bad_data",
      "= @{sum.illegal != 0 ? -1 : sum.sum}@;", "sum.sum"),
-    ("shared-nan-unread", K + "shared_sums.hpp", "kernels:verify_sameness,verify_bad_data",
+    ("shared-nan-unread", K + "shared_sums.hpp", "kernels:verify_long_rows,verify_bad_data",
      "mine.illegal |= @{found[c] < 0 ? 1 : 0}@;", "0"),
     ("shared-sums-by-active", K + "shared_sums.hpp", "kernels:verify_active",
      "masses + number * @{room}@;", "chunks"),
