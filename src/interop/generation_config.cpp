@@ -77,9 +77,9 @@ void assign_config(const std::string& name, const tokkos_generation_config* conf
   config.min_tokens = given.min_tokens;
   config.no_repeat_ngram_size = given.no_repeat_ngram_size;
   config.seed = given.seed;
-  const std::string has_stream = name + ".has_stream";
-  require(given.has_stream == 0 || given.has_stream == 1, has_stream.c_str(), std::nullopt,
-          given.has_stream, "0 or 1");
+  if (given.has_stream != 0 && given.has_stream != 1) {
+    throw Error(name + ".has_stream", std::nullopt, std::to_string(given.has_stream), "0 or 1");
+  }
   config.stream.reset();
   if (given.has_stream == 1) config.stream = given.stream;
   assign_biases(name + ".logit_bias", given, config);
