@@ -78,7 +78,7 @@ struct StepEdits {
   };
 
   void clear();
-  /// Throws if there are too many edits, those of a row of request `request` the last.
+  /// Throws if there are too many edits so far.
   void check_count() const;
   TokenContext context_of(const StepRequests& requests, const RowEdits::Place& place);
 

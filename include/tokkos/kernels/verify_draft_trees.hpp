@@ -107,9 +107,11 @@ bool shares_trees(const ExecutionSpace& space, std::int64_t batch, std::int64_t 
 /// with nodes_per_tree no links can do otherwise. Where arrays of the device break it, nothing is
 /// written outside the arrays and every walk ends, but what trees with a node in common accept and
 /// draw is unspecified, their status too, and may differ from call to call; no other tree changes.
-/// @throws Error if a shape does not fit, active_vocabulary is not in [0, V] or V >= 2^19 (nothing
-/// is launched) Source: Leviathan et al. 2023; Chen et al. 2023; for siblings without replacement,
-/// Miao et al. (SpecInfer) 2024 and Jeon et al. 2024.
+/// @throws Error if a shape does not fit, V >= 2^19, or there are nodes and active_vocabulary is
+///   not in [0, V]; nothing is launched then
+///
+/// Source: Leviathan et al. 2023; Chen et al. 2023; for siblings without replacement, Miao et al.
+/// (SpecInfer) 2024 and Jeon et al. 2024.
 template <class ExecutionSpace>
 void verify_draft_trees(const ExecutionSpace& space,
                         const DraftDistributions<MemoryOf<ExecutionSpace>>& distributions,
