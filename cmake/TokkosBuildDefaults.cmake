@@ -15,6 +15,26 @@ elseif(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   message(WARNING "Tokkos: CMAKE_BUILD_TYPE is not set, so it is compiled without optimization")
 endif()
 
+# A library that may be linked into a shared one: an engine's, a plugin, a module of Python's. Where the project
+# says CMAKE_POSITION_INDEPENDENT_CODE it is as that says; the C library needs it in any case.
+if(TOKKOS_BUILD_C_API OR NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+  set(TOKKOS_POSITION_INDEPENDENT ON)
+else()
+  set(TOKKOS_POSITION_INDEPENDENT ${CMAKE_POSITION_INDEPENDENT_CODE})
+endif()
+
+# Without interposition they are as fast as others.
+function(tokkos_set_position_independent target)
+  set_target_properties(
+    ${target}
+    PROPERTIES POSITION_INDEPENDENT_CODE ${TOKKOS_POSITION_INDEPENDENT}
+  )
+  check_cxx_compiler_flag(-fno-semantic-interposition TOKKOS_HAS_NO_INTERPOSITION_FLAG)
+  if(TOKKOS_POSITION_INDEPENDENT AND TOKKOS_HAS_NO_INTERPOSITION_FLAG)
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  endif()
+endfunction()
+
 # Private options of the host's compiler, whatever the language: nvcc takes them behind -Xcompiler, Kokkos's
 # compiler wrapper as they are.
 function(_tokkos_host_options target)

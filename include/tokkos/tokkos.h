@@ -20,7 +20,8 @@
  * done.
  *
  * Threads. One object is for one thread at a time, two objects are independent. Contexts may be
- * shared by threads. A history or a mask is in one call at a time.
+ * shared by threads. A history or a mask is in one call at a time. In a process that was forked
+ * behind the first context every call is TOKKOS_ERROR_KOKKOS: fork before it.
  *
  * Structs that begin with `size` grow in later versions: take them from tokkos_X_default(), which
  * compiles the size into the program. A library that knows more members fills in their defaults;
@@ -58,7 +59,7 @@ typedef enum tokkos_status {
   TOKKOS_ERROR_INVALID_HANDLE = 2,   /* null where an object is needed, destroyed, another kind */
   TOKKOS_ERROR_CALLBACK = 3,         /* a callback failed */
   TOKKOS_ERROR_OUT_OF_MEMORY = 4,
-  TOKKOS_ERROR_KOKKOS = 5,      /* Kokkos is finalized, or cannot be initialized here */
+  TOKKOS_ERROR_KOKKOS = 5,      /* Kokkos is finalized, another process's, or cannot start here */
   TOKKOS_ERROR_UNSUPPORTED = 6, /* this library was built without it */
   TOKKOS_ERROR_INTERNAL = 7     /* anything else, with its text */
 } tokkos_status;
@@ -227,7 +228,8 @@ TOKKOS_API tokkos_status tokkos_history_count(const tokkos_history* history, int
 
 /* A grammar of the caller's. The callbacks are called on the thread that calls Tokkos, and may
  * throw C++ exceptions where they are C++: that is a failure too. After one the mask stands where
- * it stood (as far as its rollback works), and nothing was written. */
+ * it stood (as far as its rollback works), and nothing was written. A failure names the request, of
+ * several with one mask the last. */
 typedef struct tokkos_mask tokkos_mask;
 /* What a grammar can do. */
 typedef struct tokkos_mask_callbacks {
@@ -478,8 +480,10 @@ TOKKOS_API tokkos_status tokkos_processor_process(tokkos_processor* processor,
                                                   const tokkos_step_options* options,
                                                   const tokkos_logit_hook* hook);
 /* The same in two halves, so that the first overlaps the model: it flattens the requests, which may
- * go when it returns, and uploads them; the second launches. A step that was prepared and not
- * processed is dropped by the next prepare, also by one that is refused. */
+ * go when it returns, and uploads them; the second launches. It draws for every row, whatever the
+ * outputs will be: without uniforms each request needs a history, and an id or a stream number. A
+ * step that was prepared and not processed is dropped by the next prepare, also by one that is
+ * refused. */
 TOKKOS_API tokkos_status tokkos_processor_prepare(tokkos_processor* processor, int64_t rows,
                                                   const tokkos_step* step,
                                                   const tokkos_step_options* options);
@@ -622,7 +626,9 @@ TOKKOS_API tokkos_status tokkos_verifier_acceptance(const tokkos_verifier* verif
 TOKKOS_API tokkos_status tokkos_verifier_reset_acceptance(tokkos_verifier* verifier);
 
 /* The seed's rule with the seed's arrays, all on the device: tokkos::batch_spec_verify.
- * Asynchronous; what is wrong in device data ends in tree_status. Indices are int32 or int64. */
+ * Asynchronous; what is wrong in device data ends in tree_status. Not so a node in two trees, which
+ * is found where nodes_per_tree, or a tree_begin that ascends, says whose each node is; without
+ * them, what all trees that have it accept is unspecified. Indices are int32 or int64. */
 typedef struct tokkos_seed_rule {
   size_t size;
   const tokkos_array* draft_probs;  /* [m, V] float32; null: every token was chosen */

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace tokkos {
 
@@ -46,15 +47,16 @@ inline void check_not_moved_from(bool owns) {
   throw Error("LogitProcessor", std::nullopt, "moved from", "one that was not");
 }
 
-/// Checks one call's number of rows and row length.
+/// Checks one call's number of rows and row length, which are those of `field`.
 inline void check_call(std::int64_t rows, std::int64_t columns, std::int64_t max_rows,
-                       std::int64_t vocab_size) {
+                       std::int64_t vocab_size, const char* field = "logits") {
   check_kokkos();
+  const std::string extent = std::string(field) + ".extent";
   if (rows > max_rows) {
-    throw Error("logits.extent", 0, to_text(rows), "at most max_num_token = " + to_text(max_rows));
+    throw Error(extent, 0, to_text(rows), "at most max_num_token = " + to_text(max_rows));
   }
   if (columns != vocab_size && rows > 0) {
-    throw Error("logits.extent", 1, to_text(columns), "vocab_size = " + to_text(vocab_size));
+    throw Error(extent, 1, to_text(columns), "vocab_size = " + to_text(vocab_size));
   }
 }
 

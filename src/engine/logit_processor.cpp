@@ -66,6 +66,7 @@ void LogitProcessor<ExecutionSpace>::update_logits(
   check_matrix("logits", logits, rows, m_vocab_size);
   check_optional_vector("row_status", row_status, rows);
   const TracedStage update(m_trace_recorder, "update logits", requests.request_ids);
+  if (rows == 0) return;
   StepEdits& flat = m_prepared->flat();
   flat.assign(requests, m_active_vocabulary, m_vocab_size, m_trace_recorder);
   Staging<ExecutionSpace>& blob =

@@ -126,8 +126,8 @@ void Sampler<ExecutionSpace>::sample_from_probabilities(
     const Vector<TokenId, memory_space>& tokens,
     const Vector<std::int32_t, memory_space>& row_status) {
   const auto rows = static_cast<std::int64_t>(probabilities.extent(0));
-  check_call(rows, static_cast<std::int64_t>(probabilities.extent(1)), m_max_num_token,
-             m_vocab_size);
+  const auto columns = static_cast<std::int64_t>(probabilities.extent(1));
+  check_call(rows, columns, m_max_num_token, m_vocab_size, "probabilities");
   check_matrix("probabilities", probabilities, rows, m_vocab_size);
   check_drawn("the probabilities", probabilities, tokens, row_status);
   check_uniforms("uniforms", uniforms, rows);

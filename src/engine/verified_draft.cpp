@@ -3,11 +3,31 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/engine/verified_draft.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <vector>
 
 namespace tokkos {
 
+namespace {
+
+/// Whether tokens lie in the memory of a history's own, which moves where it grows.
+bool are_own(std::span<const TokenId> tokens, const TokenHistory& history) {
+  const std::span<const TokenId> own = history.generated();
+  const std::less<> is_before;
+  return is_before(tokens.data(), own.data() + own.size()) &&
+         is_before(own.data(), tokens.data() + tokens.size());
+}
+
+}  // namespace
+
 void commit(std::span<const TokenId> tokens, TokenHistory& history, VocabularyMask* mask) {
+  std::vector<TokenId> copied;
+  if (are_own(tokens, history)) {
+    copied.assign(tokens.begin(), tokens.end());
+    tokens = copied;
+  }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     require(tokens[i] >= 0, "tokens", static_cast<std::int64_t>(i), tokens[i], "a token >= 0");
   }

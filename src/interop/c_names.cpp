@@ -14,7 +14,9 @@ struct Renamed {
   std::string_view name, before, behind;
 };
 
-constexpr std::array<Renamed, 11> renamed{{{"generation_configs", "requests", ".config"},
+constexpr std::array<Renamed, 18> renamed{{{"uniforms.nodes", "options.node_uniforms", ""},
+                                           {"uniforms.bonus", "options.bonus_uniforms", ""},
+                                           {"generation_configs", "requests", ".config"},
                                            {"sequence_states", "requests", ""},
                                            {"request_ids", "requests", ".id"},
                                            {"draft_trees", "requests", ".draft_tree"},
@@ -22,12 +24,22 @@ constexpr std::array<Renamed, 11> renamed{{{"generation_configs", "requests", ".
                                            {"max_num_token", "max_rows", ""},
                                            {"max_num_node", "max_rows", ""},
                                            {"vocab_size", "vocabulary", ""},
+                                           {"token_tree_first_child", "first_child", ""},
+                                           {"token_tree_next_sibling", "next_sibling", ""},
+                                           {"token_tree_parent_ptr", "parent_ptr", ""},
+                                           {"uniform_samples", "uniforms", ""},
+                                           {"row_of_node", "options.row_of_node", ""},
                                            {".extent", ".shape", ""},
                                            {".stride", ".strides", ""},
                                            {".token_id", ".token", ""}}};
 
 bool is_of_a_name(char letter) {
   return letter == '_' || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+}
+
+/// Whether a text begins with a name, and not with a longer one.
+bool begins_with(std::string_view text, std::string_view name) {
+  return text.starts_with(name) && (text.size() == name.size() || !is_of_a_name(text[name.size()]));
 }
 
 /// How many letters the name at the beginning of the text has, a dot before it included.
@@ -42,13 +54,15 @@ std::size_t name_length(std::string_view text) {
 std::string with_c_names(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, std::max<std::size_t>(name_length(text), 1));
-    text.remove_prefix(word.size());
-    const auto found = std::ranges::find(renamed, word, &Renamed::name);
+    const auto found = std::ranges::find_if(
+        renamed, [&](const Renamed& one) { return begins_with(text, one.name); });
     if (found == renamed.end()) {
-      result.append(word);
+      const std::size_t length = std::max<std::size_t>(name_length(text), 1);
+      result.append(text.substr(0, length));
+      text.remove_prefix(length);
       continue;
     }
+    text.remove_prefix(found->name.size());
     const std::size_t index = text.starts_with('[') ? text.find(']') + 1 : 0;
     result.append(found->before).append(text.substr(0, index)).append(found->behind);
     text.remove_prefix(index);

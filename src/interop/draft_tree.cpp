@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -24,16 +23,16 @@ tokkos_tree_links default_links() {
 }
 
 template <class Index>
-DraftTree tree_of(const tokkos_tree_links& links) {
+DraftTree tree_of(const tokkos_tree_links& links, std::int64_t vocabulary) {
   const auto array = [&](const void* numbers) {
     return std::span(static_cast<const Index*>(numbers), links.count);
   };
-  constexpr std::int64_t any_token = std::numeric_limits<std::int32_t>::max();  // checked later
   return draft_tree_of_links(array(links.draft_tokens), array(links.first_child),
-                             array(links.next_sibling), any_token);
+                             array(links.next_sibling), vocabulary);
 }
 
-DraftTree tree_of_links(const std::string& name, const tokkos_tree_links* links_of_c) {
+DraftTree tree_of_links(const std::string& name, const tokkos_tree_links* links_of_c,
+                        std::int64_t vocabulary) {
   const tokkos_tree_links links = read_struct(name, links_of_c, default_links());
   checked_array(name + ".draft_tokens", links.draft_tokens, links.count);
   checked_array(name + ".first_child", links.first_child, links.count);
@@ -41,7 +40,8 @@ DraftTree tree_of_links(const std::string& name, const tokkos_tree_links* links_
   require(links.type == TOKKOS_INT32 || links.type == TOKKOS_INT64, (name + ".type").c_str(),
           std::nullopt, links.type, "TOKKOS_INT32 or TOKKOS_INT64");
   try {
-    return links.type == TOKKOS_INT32 ? tree_of<std::int32_t>(links) : tree_of<std::int64_t>(links);
+    return links.type == TOKKOS_INT32 ? tree_of<std::int32_t>(links, vocabulary)
+                                      : tree_of<std::int64_t>(links, vocabulary);
   } catch (const Error& error) {
     throw Error(name + "." + error.field(), error.index(), error.value(), error.expected());
   }
@@ -50,7 +50,7 @@ DraftTree tree_of_links(const std::string& name, const tokkos_tree_links* links_
 }  // namespace
 
 void assign_draft_tree(const std::string& name, const tokkos_draft_tree* tree_of_c,
-                       DraftTree& tree) {
+                       std::int64_t vocabulary, DraftTree& tree) {
   tree.token_ids.clear();
   tree.parents.clear();
   tree.trial_order.clear();
@@ -63,7 +63,7 @@ void assign_draft_tree(const std::string& name, const tokkos_draft_tree* tree_of
       throw Error(name + ".links", std::nullopt, "given, with arrays beside them",
                   "links alone, or token_ids and parents");
     }
-    tree = tree_of_links(name + ".links", given.links);
+    tree = tree_of_links(name + ".links", given.links, vocabulary);
     return;
   }
   checked_array(name + ".token_ids", given.token_ids, given.count);

@@ -11,11 +11,14 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -30,6 +33,16 @@ bool starting = false;
 bool started = false;
 bool broken = false;  // an initialization failed half way
 std::int64_t calls_in_flight = 0;
+std::atomic<bool> forked = false;
+bool watches_forks = false;
+
+/// Once there may be a Kokkos that a child would have in name only.
+void watch_forks() {
+  if (watches_forks) return;
+  const int failure = pthread_atfork(nullptr, nullptr, [] { forked = true; });
+  if (failure != 0) throw std::bad_alloc();  // its only failure
+  watches_forks = true;
+}
 
 /// Kokkos ends the program where it is initialized inside a parallel region.
 void check_outside_of_parallel_regions() {
@@ -53,6 +66,7 @@ void check_device(std::int32_t device) {
 }
 
 void finalize_at_exit() {
+  if (forked) return;
   try {
     finalize_kokkos(0);
   } catch (...) {  // the process ends anyway
@@ -96,6 +110,7 @@ void ensure_kokkos(std::int32_t device, std::int32_t num_threads) {
   require(num_threads >= 0 && num_threads <= most_threads, "num_threads", std::nullopt, num_threads,
           "a number in [0, 512]");
   const std::lock_guard lock(runtime_mutex);
+  watch_forks();
   if (Kokkos::is_finalized()) {
     throw Error("Kokkos", std::nullopt, "finalized",
                 "a process in which it was not: it starts once");
@@ -116,7 +131,14 @@ void check_kokkos_runs() {
               "a call between the first context and the end of Kokkos");
 }
 
+void check_not_forked() {
+  if (!forked) return;
+  throw Error("Kokkos", std::nullopt, "that of the process that this one was forked from",
+              "a fork before the first context");
+}
+
 bool started_kokkos() noexcept {
+  if (forked) return false;
   const std::lock_guard lock(runtime_mutex);
   return started && Kokkos::is_initialized();
 }

@@ -15,6 +15,11 @@ void ensure_kokkos(std::int32_t device, std::int32_t num_threads);
 /// Throws Error unless Kokkos is initialized and not finalized.
 void check_kokkos_runs();
 
+/// Throws Error in a process that was forked from one in which ensure_kokkos was called: it has
+/// none of the threads and nothing of the devices that Kokkos works with, and may wait for them
+/// forever. Takes no lock.
+void check_not_forked();
+
 /// Whether Kokkos runs because ensure_kokkos initialized it.
 bool started_kokkos() noexcept;
 

@@ -66,8 +66,9 @@ inline bool is_end_of_thread() noexcept {
 /// Runs the body of a C function: nothing that it throws gets out.
 template <class Body>
 tokkos_status guarded(Body&& body) {
-  const CallInFlight call;
   try {
+    check_not_forked();
+    const CallInFlight call;
     std::forward<Body>(body)();
     return TOKKOS_OK;
   } catch (...) {

@@ -9,6 +9,7 @@
 #include "interop/sized_struct.hpp"
 #include "interop/step_arguments.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +17,8 @@
 using namespace tokkos::interop;
 
 struct tokkos_processor : Object {
-  explicit tokkos_processor(std::unique_ptr<ProcessorPart> made) : part(std::move(made)) {}
+  tokkos_processor(std::unique_ptr<ProcessorPart> made, std::int64_t vocabulary)
+      : part(std::move(made)), arguments(vocabulary) {}
   std::unique_ptr<ProcessorPart> part;
   StepArguments arguments;
   bool is_in_call = false;
@@ -61,7 +63,8 @@ tokkos_status tokkos_processor_create(const tokkos_context* context, const tokko
   return guarded([&] {
     checked_result("processor", processor) = nullptr;
     const tokkos_context& alive = live("context", context);
-    create(processor, alive.backend->make_processor(Limits::of(limits)));
+    const Limits given = Limits::of(limits);
+    create(processor, alive.backend->make_processor(given), given.vocabulary);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "interop/step_arguments.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -19,7 +20,8 @@
 using namespace tokkos::interop;
 
 struct tokkos_sampler : Object {
-  explicit tokkos_sampler(std::unique_ptr<SamplerPart> made) : part(std::move(made)) {}
+  tokkos_sampler(std::unique_ptr<SamplerPart> made, std::int64_t vocabulary)
+      : part(std::move(made)), arguments(vocabulary) {}
   std::unique_ptr<SamplerPart> part;
   StepArguments arguments;
 };
@@ -29,7 +31,8 @@ tokkos_status tokkos_sampler_create(const tokkos_context* context, const tokkos_
   return guarded([&] {
     checked_result("sampler", sampler) = nullptr;
     const tokkos_context& alive = live("context", context);
-    create(sampler, alive.backend->make_sampler(Limits::of(limits)));
+    const Limits given = Limits::of(limits);
+    create(sampler, alive.backend->make_sampler(given), given.vocabulary);
   });
 }
 
@@ -79,8 +82,15 @@ tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t posit
   return guarded([&] {
     float& result = checked_result("uniform", uniform);
     tokkos_step step = tokkos_step_default();
+    tokkos_request alone = tokkos_request_default();
     step.requests = request;
     step.request_count = 1;
+    if (request != nullptr) {
+      alone = read_struct("requests[0]", request, alone);
+      alone.draft_tree = nullptr;  // as many rows and nodes as may be: they do not matter here
+      alone.draft_nodes = nullptr;
+      step.requests = &alone;
+    }
     StepArguments arguments;
     arguments.assign(&step);
     const tokkos::StepRequests requests = arguments.requests();
@@ -93,7 +103,7 @@ tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary) 
   return guarded([&] {
     tokkos::require(vocabulary >= 1 && vocabulary <= tokkos::max_vocabulary, "vocabulary",
                     std::nullopt, vocabulary, "a number in [1, 2147483647]");
-    StepArguments arguments;
+    StepArguments arguments(vocabulary);
     arguments.assign(step);
     tokkos::validate(arguments.requests(), arguments.rows(), vocabulary);
   });

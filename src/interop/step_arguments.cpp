@@ -90,7 +90,7 @@ void StepArguments::assign_request(const std::string& name, const tokkos_request
 
 void StepArguments::assign_tree(const std::string& name, const tokkos_request& request,
                                 std::size_t i) {
-  assign_draft_tree(name + ".draft_tree", request.draft_tree, m_trees[i]);
+  assign_draft_tree(name + ".draft_tree", request.draft_tree, m_vocabulary, m_trees[i]);
   m_has_drafts = m_has_drafts || request.draft_tree != nullptr || request.draft_nodes != nullptr;
   m_nodes[i].clear();
   if (request.draft_nodes != nullptr) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/tokkos.h>
+#include <tokkos/core/types.hpp>
 #include <tokkos/engine/step_outputs.hpp>
 #include <tokkos/request/step_requests.hpp>
 
@@ -16,6 +17,9 @@ namespace tokkos::interop {
 /// A step of C as the requests of C++. Kept from step to step, so that its memory is reused.
 class StepArguments {
  public:
+  /// @param vocabulary tokens of draft trees are below
+  explicit StepArguments(std::int64_t vocabulary = max_vocabulary) : m_vocabulary(vocabulary) {}
+
   /// Copies all but histories and masks. @throws Error, HandleError; values are not checked
   void assign(const tokkos_step* step);
 
@@ -36,6 +40,7 @@ class StepArguments {
   /// Rows of requests without draft nodes are behind the last committed token.
   void fill_nodes();
 
+  std::int64_t m_vocabulary;
   std::vector<GenerationConfig> m_configs;
   std::vector<SequenceState> m_states;
   std::vector<std::string> m_ids;

@@ -11,13 +11,15 @@
 #include <tokkos/core/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 using namespace tokkos::interop;
 
 struct tokkos_verifier : Object {
-  explicit tokkos_verifier(std::unique_ptr<VerifierPart> made) : part(std::move(made)) {}
+  tokkos_verifier(std::unique_ptr<VerifierPart> made, std::int64_t vocabulary)
+      : part(std::move(made)), arguments(vocabulary) {}
   std::unique_ptr<VerifierPart> part;
   StepArguments arguments;
 };
@@ -61,7 +63,8 @@ tokkos_status tokkos_verifier_create(const tokkos_context* context, const tokkos
   return guarded([&] {
     checked_result("verifier", verifier) = nullptr;
     const tokkos_context& alive = live("context", context);
-    create(verifier, alive.backend->make_verifier(Limits::of(limits)));
+    const Limits given = Limits::of(limits);
+    create(verifier, alive.backend->make_verifier(given), given.vocabulary);
   });
 }
 

@@ -27,6 +27,17 @@ inline void check_memory(const char* name, const void* memory, std::int64_t elem
               "memory of " + to_text(elements) + " elements");
 }
 
+/// Throws unless elements of type T, `stride` of them from one to the next, fit memory.
+template <class T>
+void check_stride(const char* name, std::int64_t extent, std::int64_t stride) {
+  if (extent <= 1) return;
+  const std::int64_t most =
+      std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)} / extent;
+  if (stride >= 0 && stride <= most) return;
+  throw Error(std::string(name) + ".stride", 0, to_text(stride),
+              "at most " + to_text(most) + ", which fits memory");
+}
+
 /// Throws unless `view` has `extent` elements.
 template <class T, class Space>
 void check_vector(const char* name, const Vector<T, Space>& view, std::int64_t extent) {
@@ -35,6 +46,7 @@ void check_vector(const char* name, const Vector<T, Space>& view, std::int64_t e
     throw Error(std::string(name) + ".extent", 0, to_text(actual), to_text(extent));
   }
   check_memory(name, view.data(), actual);
+  check_stride<T>(name, actual, static_cast<std::int64_t>(view.stride(0)));
 }
 
 /// The same for a View that may be left out.
@@ -43,7 +55,8 @@ void check_optional_vector(const char* name, const Vector<T, Space>& view, std::
   if (view.data() != nullptr || view.extent(0) > 0) check_vector(name, view, extent);
 }
 
-/// Throws unless `view` has at least `rows` rows of exactly `columns` contiguous elements.
+/// Throws unless `view` has `rows` rows of exactly `columns` contiguous elements; none may be of
+/// any length.
 template <class T, class Space>
 void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t rows,
                   std::int64_t columns) {
@@ -53,11 +66,11 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   const auto height = static_cast<std::int64_t>(view.extent(0));
   const auto width = static_cast<std::int64_t>(view.extent(1));
   if (height != rows) refuse(".extent", 0, height, to_text(rows));
+  if (height == 0) return;
   if (width != columns) refuse(".extent", 1, width, to_text(columns));
   constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
   const bool is_countable = width == 0 || height <= most / width;
   check_memory(name, view.data(), is_countable ? height * width : most);
-  if (height == 0) return;
   const auto column_stride = static_cast<std::int64_t>(view.stride(1));
   const auto row_stride = static_cast<std::int64_t>(view.stride(0));
   if (width > 1 && column_stride != 1) {
@@ -66,9 +79,7 @@ void check_matrix(const char* name, const Matrix<T, Space>& view, std::int64_t r
   if (height > 1 && row_stride < width) {
     refuse(".stride", 0, row_stride, "at least the row length " + to_text(width));
   }
-  if (height > 1 && row_stride > most / height) {
-    refuse(".stride", 0, row_stride, "at most " + to_text(most / height) + ", which fits memory");
-  }
+  check_stride<T>(name, height, row_stride);
 }
 
 /// Whether a matrix that may be left out is: it has neither memory nor elements.
@@ -141,8 +152,7 @@ void check_rows(const LogitRows<Logit, Space>& rows) {
   check_vocabulary(rows.vocabulary(), rows.active_vocabulary);
   check_matrix("logits", rows.logits, static_cast<std::int64_t>(rows.logits.extent(0)),
                rows.vocabulary());
-  check_memory("row_index", rows.row_index.data(),
-               static_cast<std::int64_t>(rows.row_index.extent(0)));
+  check_vector("row_index", rows.row_index, static_cast<std::int64_t>(rows.row_index.extent(0)));
   check_temperature(rows.temperature, rows.rows());
   check_bitmask(rows.bitmask, rows.rows(), rows.active());
 }

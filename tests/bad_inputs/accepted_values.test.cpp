@@ -250,6 +250,15 @@ TEMPLATE_LIST_TEST_CASE("nothing to do launches nothing", "[row-54]", ExecutionS
   sampler.sample_from_logits(logits.matrix(), none, tokens.vector());
   sampler.sample_from_probabilities(logits.matrix(), {}, tokens.vector());
   CHECK(verifier.verify(logits.matrix(), {}, {}, {}).empty());
+  // Views of no rows at all, and of no columns.
+  const Matrix<float, Memory> nothing;
+  processor.inplace_update_logits(nothing, none);
+  processor.compute_probs_from_logits(nothing, none, nothing);
+  processor.process(nothing, none, {.tokens = tokens.vector()});
+  sampler.sample_from_logits(nothing, none, {});
+  sampler.sample_from_probabilities(nothing, {}, {});
+  CHECK(verifier.verify(nothing, {}, {}, {}).empty());
+  CHECK(verifier.verify_greedy(nothing, {}).empty());
   CHECK(events.launches().empty());
 }
 

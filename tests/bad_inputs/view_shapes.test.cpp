@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backends.hpp"
@@ -121,6 +122,37 @@ TEMPLATE_LIST_TEST_CASE("outputs of another shape or stride are refused", "[row-
     bench.refuses_call({"uniforms.size", {}, value}, [&](Views& v, const StepRequests& r) {
       bench.processor().process(v.logits.matrix(), r, v.outputs(), {.uniforms = uniforms});
     });
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("numbers of rows at distances that no memory has are refused", "[row-56]",
+                        ExecutionSpaces) {
+  using Memory = MemoryOf<TestType>;
+  using Views = BenchViews<Memory>;
+  StepBench<TestType> bench;
+  const Guarded<std::int32_t, Memory> numbers(rows);
+  const Guarded<float, Memory> floats(rows);
+  // The last two are 0 bytes, modulo 2^64.
+  for (const int exponent : {59, 61, 62, 63}) {
+    const std::size_t stride = std::size_t{1} << exponent;
+    const auto far = [&](const auto& view) {
+      using Far = std::decay_t<decltype(view)>;
+      return Far(view.data(), Kokkos::LayoutStride(rows, stride));
+    };
+    const auto refuses = [&](const char* field, auto plant) {
+      const auto value = std::to_string(static_cast<std::int64_t>(stride));
+      bench.refuses_call({std::string(field) + ".stride", 0, value},
+                         [&](Views& v, const StepRequests& r) {
+                           StepOutputs<Memory> outputs = v.outputs();
+                           plant(outputs);
+                           bench.processor().process(v.logits.matrix(), r, outputs);
+                         });
+    };
+    refuses("tokens", [&](auto& o) { o.tokens = far(numbers.vector()); });
+    refuses("logprobs", [&](auto& o) { o.logprobs = far(floats.vector()); });
+    refuses("raw_logprobs", [&](auto& o) { o.raw_logprobs = far(floats.vector()); });
+    refuses("log_sum_exp", [&](auto& o) { o.log_sum_exp = far(floats.vector()); });
+    refuses("row_status", [&](auto& o) { o.row_status = far(numbers.vector()); });
   }
 }
 

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,21 @@ TEST_CASE("commit appends the emitted tokens and moves the matcher on", "[engine
   CHECK(history.generated().back() == 9);
   commit(VerifiedDraft{}, history, &grammar);
   CHECK(history.generated().size() == 4);
+}
+
+TEST_CASE("tokens of a history's own are committed to it again", "[engine]") {
+  for (const std::size_t first : {0, 1, 15}) {
+    TokenHistory history({4});
+    std::vector<TokenId> expected;
+    for (TokenId token = 0; token < 16; ++token) {  // the next one moves them
+      history.commit(100 + token);
+      expected.push_back(100 + token);
+    }
+    expected.insert(expected.end(), expected.begin() + static_cast<std::ptrdiff_t>(first),
+                    expected.begin() + 16);
+    commit(history.generated().subspan(first), history);
+    CHECK(std::ranges::equal(history.generated(), expected));
+  }
 }
 
 }  // namespace tokkos::test

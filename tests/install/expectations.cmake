@@ -92,6 +92,19 @@ function(expect_library_alone)
   endforeach()
 endfunction()
 
+# The libraries can be linked into a shared one, as those of an engine or a module of Python are. Not
+# asked of a Kokkos that somebody else built, which may be unfit for it.
+option(CONSUMER_IS_PLUGIN "Link the program's parts into a plugin, too" OFF)
+function(expect_plugin target)
+  if(NOT CONSUMER_IS_PLUGIN)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  add_library(${target}_plugin MODULE ${sources})
+  target_link_libraries(${target}_plugin PRIVATE ${libraries})
+endfunction()
+
 # The library's own flags (processor, bit-exact arithmetic, warnings) stay with its objects.
 function(expect_no_exported_flags)
   foreach(

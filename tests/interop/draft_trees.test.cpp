@@ -213,7 +213,10 @@ TEST_CASE("trees of C that are none are refused by name", "[interop]") {
   links.draft_tokens[2] = (std::int64_t{1} << 32) + 4;  // 4, if cut to 32 bits
   CHECK(refused().field == name + "draft_tokens");
   links.draft_tokens[2] = vocabulary;
-  CHECK(refused().field == "requests[0].draft_tree.token_ids");
+  CHECK(refused().field == name + "draft_tokens");
+  CHECK(refused().index == 2);
+  CHECK(refused().expected == "a token in [0, " + std::to_string(vocabulary) + ")");
+  CHECK(complaint_of(tokkos_step_validate(step.get(), vocabulary)).field == name + "draft_tokens");
   links.draft_tokens[2] = vocabulary - 1;
   check_ok(verify());
 }

@@ -180,6 +180,19 @@ TEST_CASE("errors of what C++ calls otherwise say the names of tokkos.h", "[inte
   CHECK(row.complaint().message == "logits.shape[1] is 99, expected vocabulary = 100");
   row.logits.shape[1] = vocabulary;
 
+  const SamplerOfC sampler = sampler_on(row.context, limits_of(4, vocabulary));
+  tokkos_array probabilities = row.logits;
+  probabilities.shape[1] = 99;
+  const auto sampled = [&] {
+    return complaint_of(tokkos_sampler_sample_probabilities(sampler.get(), &probabilities,
+                                                            &row.uniform, 1, &row.tokens, nullptr))
+        .message;
+  };
+  CHECK(sampled() == "probabilities.shape[1] is 99, expected vocabulary = 100");
+  probabilities = tokkos_matrix(nullptr, TOKKOS_FLOAT32, 5, vocabulary, 0);
+  probabilities.data = row.memory.data();
+  CHECK(sampled() == "probabilities.shape[0] is 5, expected at most max_rows = 4");
+
   const Context context = context_on<Kokkos::Serial>();
   Processor processor;
   const tokkos_limits limits = limits_of(-3, vocabulary);

@@ -3,10 +3,16 @@
  *
  * The C library as a program in C meets it, one part of its life for each argument. Exits with the
  * number of broken promises. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <tokkos/tokkos.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { VOCABULARY = 40 };
 
@@ -47,12 +53,16 @@ static void destroy(void* user) {
   ++((Grammar*)user)->destroyed;
 }
 
-static tokkos_context* make_context(void) {
+static tokkos_context* make_context_on(int32_t backend) {
   tokkos_context_options options = tokkos_context_options_default();
   tokkos_context* context = NULL;
-  options.backend = TOKKOS_BACKEND_SERIAL;
+  options.backend = backend;
   check(tokkos_context_create(&options, &context) == TOKKOS_OK, "a context is made");
   return context;
+}
+
+static tokkos_context* make_context(void) {
+  return make_context_on(TOKKOS_BACKEND_SERIAL);
 }
 
 static tokkos_processor* make_processor(tokkos_context* context) {
@@ -146,6 +156,47 @@ static void left_alive(void) {
   check(masked_row(make_processor(make_context()), NULL, &token) == TOKKOS_OK, "a row");
 }
 
+/* A child has no threads of its parent's: every call says so, none waits for them, and it ends. */
+static void in_a_child(tokkos_context* context, tokkos_processor* processor) {
+  tokkos_context* another = NULL;
+  int32_t token = -7;
+  check(tokkos_started_kokkos() == 0, "a child has started nothing");
+  check(masked_row(processor, NULL, &token) == TOKKOS_ERROR_KOKKOS, "no step in a child");
+  check(strstr(tokkos_last_error(), "forked") != NULL, "and the reason");
+  check(token == -7, "nothing was written");
+  check(tokkos_context_fence(context) == TOKKOS_ERROR_KOKKOS, "no fence in a child");
+  check(tokkos_context_create(NULL, &another) == TOKKOS_ERROR_KOKKOS, "no context in a child");
+  check(tokkos_processor_destroy(processor) == TOKKOS_ERROR_KOKKOS, "nothing to destroy");
+  check(tokkos_finalize() == TOKKOS_ERROR_KOKKOS, "nothing to finalize");
+}
+
+static void forked(void) {
+  tokkos_context* context = NULL;
+  tokkos_processor* processor = NULL;
+  int32_t token = -1;
+  int ended = -1;
+  pid_t child = fork();
+  if (child == 0) { /* before the first context: it may have its own */
+    processor = make_processor(make_context_on(TOKKOS_BACKEND_DEFAULT));
+    check(masked_row(processor, NULL, &token) == TOKKOS_OK, "a row in a child");
+    exit(broken);
+  }
+  check(waitpid(child, &ended, 0) == child && ended == 0, "a child before the first context");
+  context = make_context_on(TOKKOS_BACKEND_DEFAULT);
+  processor = make_processor(context);
+  check(masked_row(processor, NULL, &token) == TOKKOS_OK, "a row before the fork");
+  fflush(stdout);
+  child = fork();
+  if (child == 0) {
+    alarm(60); /* ends a child that waits */
+    in_a_child(context, processor);
+    exit(broken);
+  }
+  check(waitpid(child, &ended, 0) == child && ended == 0, "a child behind it ends by itself");
+  check(masked_row(processor, NULL, &token) == TOKKOS_OK, "the parent goes on");
+  check(tokkos_processor_destroy(processor) == TOKKOS_OK, "and destroys its own");
+}
+
 int main(int argc, char* argv[]) {
   const char* part = argc > 1 ? argv[1] : "";
   if (strcmp(part, "step") == 0) {
@@ -156,6 +207,8 @@ int main(int argc, char* argv[]) {
     bad_environment();
   } else if (strcmp(part, "left-alive") == 0) {
     left_alive();
+  } else if (strcmp(part, "forked") == 0) {
+    forked();
   } else {
     check(0, "a part is named");
   }

@@ -125,6 +125,19 @@ TEST_CASE("a step of no requests does nothing", "[interop]") {
   const tokkos_array logits = tokkos_matrix(nullptr, TOKKOS_FLOAT32, 0, 100, 0);
   const tokkos_step_outputs outputs = tokkos_step_outputs_default();
   check_ok(tokkos_processor_process(processor.get(), &logits, &step, &outputs, nullptr, nullptr));
+
+  const tokkos_array rows = tokkos_matrix(nullptr, TOKKOS_FLOAT32, 0, 0, 0);  // of no length either
+  const tokkos_array tokens = tokkos_vector(nullptr, TOKKOS_INT32, 0);
+  check_ok(tokkos_processor_process(processor.get(), &rows, &step, &outputs, nullptr, nullptr));
+  check_ok(tokkos_processor_update_logits(processor.get(), &rows, &step, nullptr));
+  check_ok(tokkos_processor_compute_probabilities(processor.get(), &rows, &step, &rows, nullptr));
+  const SamplerOfC sampler = sampler_on(context, limits_of(4, 100));
+  check_ok(tokkos_sampler_sample_logits(sampler.get(), &rows, &step, &tokens, nullptr, nullptr));
+  check_ok(tokkos_sampler_sample_probabilities(sampler.get(), &rows, nullptr, 0, &tokens, nullptr));
+  const Verifier verifier = verifier_on(context, limits_of(4, 100));
+  const VerifiedOfC verified = no_results();
+  check_ok(tokkos_verifier_verify(verifier.get(), &rows, &step, nullptr, verified.get()));
+  check_ok(tokkos_verifier_verify_greedy(verifier.get(), &rows, &step, verified.get()));
 }
 
 }  // namespace tokkos::test

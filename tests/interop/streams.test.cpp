@@ -75,6 +75,14 @@ TEST_CASE("drafts are drawn with uniforms of their own", "[interop]") {
   CHECK(uniform == philox_uniform(5, 7, 3, Purpose::draft, 4000000000u));
   check_ok(tokkos_draft_uniform(&step.request(2), 1, 0, &uniform));
   CHECK(uniform == philox_uniform(5, 1, 0, Purpose::draft, request_stream(owned.ids[2])));
+  // Neither its tree nor the nodes of its rows are looked at.
+  tokkos_draft_tree without_arrays = tokkos_draft_tree_default();
+  without_arrays.count = 3;
+  tokkos_request drafted = step.request(1);
+  drafted.draft_tree = &without_arrays;
+  drafted.rows = 4;
+  check_ok(tokkos_draft_uniform(&drafted, 7, 3, &uniform));
+  CHECK(uniform == philox_uniform(5, 7, 3, Purpose::draft, 4000000000u));
   uniform = -1.0f;
   step.request(2).id = nullptr;
   CHECK(complaint_of(tokkos_draft_uniform(&step.request(2), 1, 0, &uniform)).names("requests.id"));

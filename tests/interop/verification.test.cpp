@@ -270,6 +270,23 @@ TEMPLATE_LIST_TEST_CASE("the seed's rule rewrites what C++ rewrites", "[interop]
     CHECK(said.value == "null");
   }
   CHECK(ends.values() == expected.parent_ptr);
+  rule = good;
+  const std::vector<std::pair<const tokkos_array * tokkos_seed_rule::*, std::string>> named{
+      {&tokkos_seed_rule::draft_tokens, "draft_tokens"},
+      {&tokkos_seed_rule::first_child, "first_child"},
+      {&tokkos_seed_rule::next_sibling, "next_sibling"},
+      {&tokkos_seed_rule::uniforms, "uniforms"},
+      {&tokkos_seed_rule::tree_status, "tree_status"}};
+  for (const auto& [member, name] : named) {
+    tokkos_array shorter = *(good.*member);
+    --shorter.shape[0];
+    rule = good;
+    rule.*member = &shorter;
+    CHECK(complaint_of(tokkos_verify_seed_rule(context.get(), &rule)).field == name + ".shape");
+  }
+  rule = good;
+  rule.tree_status = rule.parent_ptr;
+  CHECK(complaint_of(tokkos_verify_seed_rule(context.get(), &rule)).names("parent_ptr"));
 }
 
 TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {
@@ -295,6 +312,20 @@ TEST_CASE("a batch that cannot be verified is refused by name", "[interop]") {
   options.without_replacement = 2;
   CHECK(refused(&model).field == "options.without_replacement");
   options.without_replacement = 0;
+  const float bad[] = {0.5f, 1.0f};
+  options.node_uniforms = bad;
+  options.node_uniform_count = 2;
+  options.bonus_uniforms = &half;
+  options.bonus_uniform_count = 1;
+  CHECK(refused(&model).message == "options.node_uniforms[1] is 1, expected a number in [0, 1)");
+  options.node_uniform_count = 1;
+  CHECK(refused(&model).field == "options.node_uniforms.size");
+  options = tokkos_verify_options_default();
+  const std::int32_t no_row[] = {-1, 7};
+  options.row_of_node = no_row;
+  options.row_of_node_count = 2;
+  CHECK(refused(&model).field == "options.row_of_node");
+  options = tokkos_verify_options_default();
   step.request(0).id = nullptr;
   CHECK(refused(&model).names("requests.id"));
   tokkos_verified_draft draft = tokkos_verified_draft_default();
