@@ -59,7 +59,7 @@ def refusals_of(lines):
 
 
 def is_ours(name):
-    return name.startswith(("include/tokkos/", "src/"))
+    return name.startswith(("include/tokkos/", "src/", "tools/"))
 
 
 def relative(name):

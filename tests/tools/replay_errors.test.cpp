@@ -42,6 +42,20 @@ TEST_CASE("tensors of a wrong type, shape or name end before anything is written
     replay.input.add<float>("logits", "F32", {0, 4611686018427387904}, {});
     expected = "tensor logits is F32 [0, 4611686018427387904]";
   }
+  SECTION("rows that no index holds") {
+    replay.input.add<float>("logits", "F32", {2147483648, 0}, {});
+    expected = "tensor logits is F32 [2147483648, 0]";
+  }
+  SECTION("a bitmask of three dimensions") {
+    add_logits();
+    replay.input.add("bitmask", "I32", {2, 1, 3}, std::vector<std::int32_t>(6));
+    expected = "tensor bitmask is I32 [2, 1, 3]";
+  }
+  SECTION("a bitmask of other rows") {
+    add_logits();
+    replay.input.add("bitmask", "I32", {3, 3}, std::vector<std::int32_t>(9));
+    expected = "tensor bitmask is I32 [3, 3]";
+  }
   SECTION("a bitmask that is too narrow") {
     add_logits();
     replay.input.add("bitmask", "I32", {2, 2}, std::vector<std::int32_t>(4));

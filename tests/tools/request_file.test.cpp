@@ -88,6 +88,8 @@ TEST_CASE("malformed request files are refused") {
   CHECK_THAT(error_message([] { parse("[]"); }),
              ContainsSubstring("req.json is [], expected a JSON"));
   CHECK_THAT(error_message([] { parse("{}"); }), ContainsSubstring("req.json.requests is missing"));
+  CHECK_THAT(error_message([] { parse(R"({"requests":{}})"); }),
+             ContainsSubstring("req.json.requests is {}, expected an array of requests"));
   CHECK_THAT(error_message([] { parse(R"({"requests":[3]})"); }),
              ContainsSubstring("requests[0] is 3"));
   CHECK_THAT(error_message([] { parse(R"({"requests":[{}],"model":1})"); }),
@@ -119,6 +121,9 @@ TEST_CASE("numbers outside their range are refused and named") {
       {R"("logit_bias":{"100":1})", "\"100\", expected a token id in [0, 99]"},
       {R"("logit_bias":{"-1":1})", "\"-1\""},
       {R"("logit_bias":{"07":1})", "\"07\""},
+      {R"("logit_bias":{"":1})", "\"\""},
+      {R"("logit_bias":{"/":1})", "\"/\""},
+      {R"("logit_bias":{":7":1})", "\":7\""},
       {R"("logit_bias":{"1 ":1})", "\"1 \""},
       {R"("logit_bias":{"99999999999999999999":1})", "\"99999999999999999999\""},
       {R"("logit_bias":{"7":3.5e38})", "logit_bias.7 is 3.5e+38"},
@@ -129,6 +134,7 @@ TEST_CASE("numbers outside their range are refused and named") {
       {R"("seed":18446744073709551616)", "seed is 1.8446744073709552e+19"},
       {R"("prompt_token_ids":[3,100])",
        "prompt_token_ids[1] is 100, expected an integer in [0, 99]"},
+      {R"("prompt_token_ids":3)", "prompt_token_ids is 3, expected an array of integers"},
       {R"("generated_token_ids":[-1])", "generated_token_ids[0] is -1"},
       {R"("generated_token_ids":[4294967297])", "generated_token_ids[0] is 4294967297"},
       {R"("generated_token_ids":[1.5])", "generated_token_ids[0] is 1.5"},

@@ -74,6 +74,29 @@ TEST_CASE("a safetensors file that another writer made is read bit for bit") {
              ContainsSubstring("tensor other is missing"));
 }
 
+TEST_CASE("no more is read of a tensor than it has") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("in.safetensors");
+  TensorFile tensors;
+  tensors.add<float>("two", "F32", {2}, {1.5f, 2.5f});
+  tensors.add<float>("behind", "F32", {2}, {3.5f, 4.5f});
+  tensors.write(file);
+  SafetensorsReader reader(file);
+  const tools::TensorInfo& two = reader.require("two");
+  std::vector<float> floats(3, -7.0f);
+  CHECK_THAT(error_message([&] { reader.read(two, floats); }),
+             ContainsSubstring("tensor two is 8 bytes long, expected 12 bytes"));
+  CHECK(floats == std::vector<float>(3, -7.0f));
+  std::vector<double> numbers(1, -7.0);
+  for (const std::int64_t first : {2, 3, 1000}) {
+    CHECK_THAT(error_message([&] { reader.read_numbers(two, first, numbers); }),
+               ContainsSubstring("tensor two is 8 bytes long, expected"));
+    CHECK(numbers[0] == -7.0);
+  }
+  reader.read_numbers(two, 1, numbers);
+  CHECK(numbers[0] == 2.5);
+}
+
 TEST_CASE("16-bit floats are widened exactly") {
   const TemporaryFolder folder;
   const std::string file = folder.file("in.safetensors");
@@ -183,6 +206,8 @@ TEST_CASE("a tensor with a wrong dtype, field or shape is refused") {
              ContainsSubstring("unknown field \"color\""));
   CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "[-1]", "[0,4]") + "}", "1234"),
              ContainsSubstring("tensor x.shape is [-1]"));
+  CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "3", "[0,4]") + "}", "1234"),
+             ContainsSubstring("tensor x.shape is 3, expected an array of integers"));
   CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "[1.0]", "[0,4]") + "}", "1234"),
              ContainsSubstring("tensor x.shape"));
   CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "[2]", "[0,4]") + "}", "1234"),

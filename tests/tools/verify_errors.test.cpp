@@ -76,6 +76,15 @@ TEST_CASE("tree tensors of a wrong type or shape are refused") {
   tensors = {};
   tensors.add<float>("model_probs", "F32", {0, 524288}, {});
   CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is F32 [0, 524288]"));
+  for (const std::int64_t nodes : {std::int64_t{0}, std::int64_t{1} << 31}) {
+    tensors = {};
+    tensors.add<float>("model_probs", "F32", {nodes, 0}, {});
+    CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is F32 [" +
+                                                   std::to_string(nodes) + ", 0], expected"));
+  }
+  tensors = {};
+  tensors.add<float>("model_probs", "F32", {2}, {1.0f, 1.0f});
+  CHECK_THAT(message(tensors), ContainsSubstring("tensor model_probs is F32 [2], expected"));
   tensors = {};
   tensors.add<float>("model_probs", "F32", {2, 1}, {1.0f, 1.0f});
   tensors.add<std::int64_t>("draft_tokens", "I64", {2}, {0, 0});

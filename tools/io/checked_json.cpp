@@ -123,8 +123,8 @@ bool is_integer_in(const json& value, std::int64_t lowest, std::int64_t highest)
     return std::cmp_greater_equal(value.get<std::uint64_t>(), lowest) &&
            std::cmp_less_equal(value.get<std::uint64_t>(), highest);
   }
-  return value.is_number_integer() && value.get<std::int64_t>() >= lowest &&
-         value.get<std::int64_t>() <= highest;
+  return value.is_number_integer() &&
+         value.get<std::int64_t>() >= lowest;  // negative: at most `highest`
 }
 
 }  // namespace

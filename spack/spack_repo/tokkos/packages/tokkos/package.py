@@ -148,13 +148,25 @@ class Tokkos(CMakePackage, CudaPackage, ROCmPackage):
     def keep_consumer(self):
         cache_extra_test_sources(self, join_path("tests", "install"))
 
-    def test_consumer(self):
-        """a program outside of Tokkos's build finds it, builds and runs"""
-        source = join_path(self.test_suite.current_test_cache_dir, "tests", "install", "find_package")
+    def _build_and_run(self, project, *programs):
+        """Builds a project of tests/install outside of Tokkos's build and runs what it has of the programs."""
+        tests = join_path(self.test_suite.current_test_cache_dir, "tests", "install")
         found = [name for name in ("kokkos", "kokkos-kernels", "dlpack") if name in self.spec]
         prefixes = [self.prefix, *(self.spec[name].prefix for name in found)]
         cmake = self.spec["cmake"].command
-        cmake("-S", source, "-B", "consumer", self.define("CMAKE_PREFIX_PATH", prefixes), *self._compiler())
-        cmake("--build", "consumer")
-        out = Executable(join_path("consumer", "consumer"))(output=str.split, error=str.split)
-        check_outputs("token 4242", out)
+        source = join_path(tests, project)
+        cmake("-S", source, "-B", project, self.define("CMAKE_PREFIX_PATH", prefixes), *self._compiler())
+        cmake("--build", project)
+        for program in programs:
+            path = join_path(project, program)
+            if Path(path).exists():
+                check_outputs("token 4242", Executable(path)(output=str.split, error=str.split))
+
+    def test_consumer(self):
+        """programs in C++ find it, build and run"""
+        self._build_and_run("find_package", "consumer", "lm_head_consumer")
+
+    def test_plain_c(self):
+        """a program in C finds it, builds and runs"""
+        if self.spec.satisfies("+capi"):
+            self._build_and_run("plain_c", "consumer")
