@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,24 @@
 #include "request/error_of.hpp"
 
 namespace tokkos::test {
+
+namespace {
+
+/// Allows everything, and writes -1 into memory of the sizes that a history's tokens had.
+class WritingMask final : public VocabularyMask {
+ public:
+  void fill_next_bitmask(std::span<std::int32_t>) override {}
+  bool accept(TokenId) override {
+    for (const std::size_t size : {16, 48, 112}) m_written.emplace_back(size, -1);
+    return true;
+  }
+  void rollback(std::int32_t) override {}
+
+ private:
+  std::vector<std::vector<TokenId>> m_written;
+};
+
+}  // namespace
 
 TEST_CASE("commit appends the emitted tokens and moves the matcher on", "[engine]") {
   TokenHistory history({4});
@@ -59,7 +79,8 @@ TEST_CASE("tokens of a history's own are committed to it again", "[engine]") {
     }
     expected.insert(expected.end(), expected.begin() + static_cast<std::ptrdiff_t>(first),
                     expected.begin() + 16);
-    commit(history.generated().subspan(first), history);
+    WritingMask mask;
+    commit(history.generated().subspan(first), history, &mask);
     CHECK(std::ranges::equal(history.generated(), expected));
   }
 }
