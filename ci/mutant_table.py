@@ -779,6 +779,9 @@ EQUIVALENT = {
         "the test is written out for its reader.",
     "neighbours-overlap":
         "ranges that only touch have no byte in common, and the rows that are then gone through say so too.",
+    "array-reaches-further":
+        "where the last element's end alone is past what pointers reach, several rows lie further apart than "
+        "check_stride takes, and one row is longer than any vocabulary: both are refused behind it.",
     "log-probability-past-active":
         "a token at or past the active vocabulary is not allowed in its chunk either: its logit is read, and "
         "-infinity is returned all the same.",

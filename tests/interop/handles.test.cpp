@@ -38,6 +38,15 @@ TEST_CASE("an object of another kind, or no object, is refused", "[interop]") {
   auto* const wrong = reinterpret_cast<tokkos_mask*>(history.get());
   CHECK(complaint_of(tokkos_mask_accept(wrong, 1)).value == "an object of another kind");
   CHECK(tokkos_mask_destroy(wrong) == TOKKOS_ERROR_INVALID_HANDLE);
+  const auto refuses = [](tokkos_status status) {
+    CHECK(complaint_of(status).value == "an object of another kind");
+  };
+  void* const other = history.get();
+  refuses(tokkos_context_destroy(static_cast<tokkos_context*>(other)));
+  refuses(tokkos_processor_destroy(static_cast<tokkos_processor*>(other)));
+  refuses(tokkos_sampler_destroy(static_cast<tokkos_sampler*>(other)));
+  refuses(tokkos_verifier_destroy(static_cast<tokkos_verifier*>(other)));
+  refuses(tokkos_verified_destroy(static_cast<tokkos_verified*>(other)));
   auto* const wild = reinterpret_cast<tokkos_history*>(std::uintptr_t{0x12345});
   CHECK(complaint_of(tokkos_history_commit(wild, 1)).value == "not alive");
   check_ok(tokkos_history_commit(history.get(), 1));
