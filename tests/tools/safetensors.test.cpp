@@ -212,6 +212,8 @@ TEST_CASE("a tensor with a wrong dtype, field or shape is refused") {
              ContainsSubstring("tensor x.shape"));
   CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "[2]", "[0,4]") + "}", "1234"),
              ContainsSubstring("4 bytes as in data_offsets, not 8 bytes"));
+  CHECK_THAT(message_for_header(R"({"x":)" + entry("F32", "[1]", "[0,8]") + "}", "12345678"),
+             ContainsSubstring("8 bytes as in data_offsets, not 4 bytes"));
 }
 
 TEST_CASE("a name with a line break is one line of an error") {
