@@ -87,7 +87,7 @@ tokkos_status tokkos_draft_uniform(const tokkos_request* request, uint32_t posit
     step.request_count = 1;
     if (request != nullptr) {
       alone = read_struct("requests[0]", request, alone);
-      alone.draft_tree = nullptr;  // as many rows and nodes as may be: they do not matter here
+      alone.draft_tree = nullptr;  // nothing depends on it, and it would ask for a number per row
       alone.draft_nodes = nullptr;
       step.requests = &alone;
     }
