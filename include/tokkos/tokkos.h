@@ -406,7 +406,8 @@ typedef struct tokkos_step_options {
 } tokkos_step_options;
 TOKKOS_API void tokkos_step_options_init(tokkos_step_options* options, size_t size);
 
-/* What a step writes: null is not computed. n rows, V columns, N <= 128 listed tokens. */
+/* The arrays of a step: what it writes, of which null is not computed, and the one array that it
+ * reads beside the logits. n rows, V columns, N <= 128 listed tokens. */
 typedef struct tokkos_step_outputs {
   size_t size;
   const tokkos_array* probabilities;           /* [n, V] float32; may be exactly the logits */
@@ -420,6 +421,12 @@ typedef struct tokkos_step_outputs {
   const tokkos_array* raw_top_logprobs;        /* [n, N] float32 */
   const tokkos_array* log_sum_exp;             /* [n] float32 */
   const tokkos_array* row_status;              /* [n] int32, ORed into: clear it between steps */
+  /* Read: masks that lie on the device already, for steps whose requests have no tokkos_mask.
+   * [m, w] int32, w >= active vocabulary / 32, rounded up: bit (v & 31) of word v >> 5 is 1 if
+   * token v may come. Not together with store_mask. Null: every token may */
+  const tokkos_array* bitmask;
+  const tokkos_array* bitmask_row_index; /* [n] int32, read: row of bitmask for each row, -1: none;
+                                            null: row i has row i, and m >= n */
 } tokkos_step_outputs;
 TOKKOS_API void tokkos_step_outputs_init(tokkos_step_outputs* outputs, size_t size);
 
@@ -539,6 +546,65 @@ TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uin
  * holds a number for each row: an engine knows how many rows it has. @param vocabulary V of the
  * processor */
 TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
+
+/* ---- masks in arrays, for logits that no step masks ---- */
+
+/* Masks rows of logits in place: tokkos::apply_bitmask_inplace. What the seed's calls, samplers and
+ * greedy verification read has no other mask. */
+typedef struct tokkos_row_masks {
+  size_t size;
+  const tokkos_array* bitmask;   /* [m, w] int32, as of tokkos_step_outputs */
+  const tokkos_array* seq_ids;   /* [s] int32, rows of the logits that are masked, each once */
+  const tokkos_array* mask_rows; /* [s] int32, row of bitmask for each of them; null: seq_ids */
+  int64_t active_vocabulary;     /* tokens at or past it are masked too; 0: V */
+  const tokkos_array* row_status; /* [n] int32, ORed into; may be null */
+} tokkos_row_masks;
+TOKKOS_API void tokkos_row_masks_init(tokkos_row_masks* masks, size_t size);
+/* Sets what the masks forbid to -FLT_MAX (16 bits: -infinity). Asynchronous on the context's
+ * stream. A row outside the logits is left out; one that has no row in the bitmask is masked whole,
+ * TOKKOS_ROW_INVALID_EDIT.
+ * @param logits [n, V] float32, bfloat16 or float16 */
+TOKKOS_API tokkos_status tokkos_apply_bitmask(tokkos_context* context, const tokkos_array* logits,
+                                              const tokkos_row_masks* masks);
+
+/* ---- scoring: rows of logits as they are ---- */
+
+/* Reads rows of logits without editing them: log-probabilities of given tokens (a prompt's, or
+ * those of accepted drafts), the most likely tokens, several draws of each row. */
+typedef struct tokkos_scorer tokkos_scorer;
+/* @param limits max_rows is the most rows of one call; max_edits is not read */
+TOKKOS_API tokkos_status tokkos_scorer_create(const tokkos_context* context,
+                                              const tokkos_limits* limits, tokkos_scorer** scorer);
+TOKKOS_API tokkos_status tokkos_scorer_destroy(tokkos_scorer* scorer);
+
+/* What is read of n rows, and what is written. All of it lies on the device: what only the data
+ * shows ends in row_status. */
+typedef struct tokkos_score {
+  size_t size;
+  const tokkos_array* row_index;   /* [n] int32, row of the logits for each; null: n is all rows */
+  const tokkos_array* temperature; /* [n], or [1] for all rows, float32; null: 1 */
+  const tokkos_array* top_k;       /* [n] or [1] int32, 0: off; null: off */
+  const tokkos_array* top_p;       /* [n] or [1] float32, 1: off; null: off */
+  const tokkos_array* min_p;       /* [n] or [1] float32, 0: off; null: off */
+  const tokkos_array* bitmask;     /* [m, w] int32, as of tokkos_step_outputs; null: none */
+  const tokkos_array* bitmask_row_index; /* [n] int32, likewise */
+  const tokkos_array* given_tokens;      /* [n] or [n, k] int32, -1: no token */
+  const tokkos_array* given_logprobs;    /* written, float32 of the shape of given_tokens */
+  const tokkos_array* uniforms;          /* [n] or [n, d] float32 in [0, 1) */
+  const tokkos_array* tokens;            /* drawn, int32 of the shape of uniforms; -1: unusable */
+  const tokkos_array* top_tokens;        /* written, [n, N] int32, with top_logprobs; N <= 128 */
+  const tokkos_array* top_logprobs;      /* written, [n, N] float32 */
+  const tokkos_array* log_sum_exp;       /* written, [n] float32 */
+  const tokkos_array* row_status;        /* [n] int32, ORed into: clear it between calls */
+  int32_t ties;                          /* of greedy rows with equal maxima: TOKKOS_TIES_* */
+  int32_t reserved;
+} tokkos_score;
+TOKKOS_API void tokkos_score_init(tokkos_score* score, size_t size);
+/* Reads the logits once, and then what the results need of them. Log-probabilities and draws are of
+ * the truncated rows where something truncates. Asynchronous on the context's stream.
+ * @param logits [rows, V] float32, bfloat16 or float16; only read */
+TOKKOS_API tokkos_status tokkos_scorer_score(tokkos_scorer* scorer, const tokkos_array* logits,
+                                             const tokkos_score* score);
 
 /* ---- verification of draft trees ---- */
 
@@ -670,6 +736,8 @@ TOKKOS_DEFAULT_OF(tokkos_step_options)
 TOKKOS_DEFAULT_OF(tokkos_step_outputs)
 TOKKOS_DEFAULT_OF(tokkos_logit_hook)
 TOKKOS_DEFAULT_OF(tokkos_limits)
+TOKKOS_DEFAULT_OF(tokkos_row_masks)
+TOKKOS_DEFAULT_OF(tokkos_score)
 TOKKOS_DEFAULT_OF(tokkos_verify_options)
 TOKKOS_DEFAULT_OF(tokkos_verified_draft)
 TOKKOS_DEFAULT_OF(tokkos_acceptance)
