@@ -76,6 +76,17 @@ def choose(processor):
     assert tokens.tolist() == [70, 90], tokens
 
 
+def mask(processor):
+    """Masks as grammar libraries keep them: a row of words, which two of three requests have."""
+    logits = numpy.zeros((3, VOCABULARY), numpy.float32)
+    words = numpy.zeros((1, (VOCABULARY + 31) // 32), numpy.int32)
+    words[0, 4242 >> 5] = 1 << (4242 & 31)
+    rows = numpy.array([0, -1, 0], numpy.int32)
+    tokens = numpy.full(3, -7, numpy.int32)
+    processor.process(logits, requests(), tokens=tokens, bitmask=words, bitmask_row_index=rows)
+    assert tokens[0] == tokens[2] == 4242 != tokens[1], tokens
+
+
 def refuse(processor):
     """Errors say which member of which argument was wrong."""
     logits = numpy.zeros((3, VOCABULARY), numpy.float32)
@@ -122,6 +133,7 @@ def main():
     processor = tokkos.Processor(tokkos.Context(backend=tokkos.SERIAL), 8, VOCABULARY)
     _, tokens = replay_numpy(processor)
     choose(processor)
+    mask(processor)
     refuse(processor)
     print(f"NumPy {numpy.__version__}: 3 rows as in double, tokens {tokens.tolist()}")
     try:

@@ -166,6 +166,8 @@ class StepOutputs(Struct):
             "raw_top_logprobs",
             "log_sum_exp",
             "row_status",
+            "bitmask",
+            "bitmask_row_index",
         )
     ]
 
@@ -265,6 +267,7 @@ class Processor(Handle):
     def process(self, logits, requests, lowest_id=False, **outputs):
         """Edits the logits [n, V] in place and writes the outputs that are named, as in
         tokkos_step_outputs: tokens=array, probabilities=array, ... Waits until it is done.
+        bitmask [m, w] and bitmask_row_index [n], of int32, are read: the masks of a grammar library.
         Of equal maxima a greedy request draws one, or with lowest_id takes the first."""
         for name in outputs:
             if not hasattr(StepOutputs, name) or name == "size":

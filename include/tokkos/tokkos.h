@@ -553,10 +553,10 @@ TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t v
  * greedy verification read has no other mask. */
 typedef struct tokkos_row_masks {
   size_t size;
-  const tokkos_array* bitmask;   /* [m, w] int32, as of tokkos_step_outputs */
-  const tokkos_array* seq_ids;   /* [s] int32, rows of the logits that are masked, each once */
-  const tokkos_array* mask_rows; /* [s] int32, row of bitmask for each of them; null: seq_ids */
-  int64_t active_vocabulary;     /* tokens at or past it are masked too; 0: V */
+  const tokkos_array* bitmask;    /* [m, w] int32, as of tokkos_step_outputs */
+  const tokkos_array* seq_ids;    /* [s] int32, rows of the logits that are masked, each once */
+  const tokkos_array* mask_rows;  /* [s] int32, row of bitmask for each of them; null: seq_ids */
+  int64_t active_vocabulary;      /* tokens at or past it are masked too; 0: V */
   const tokkos_array* row_status; /* [n] int32, ORed into; may be null */
 } tokkos_row_masks;
 TOKKOS_API void tokkos_row_masks_init(tokkos_row_masks* masks, size_t size);
@@ -578,7 +578,9 @@ TOKKOS_API tokkos_status tokkos_scorer_create(const tokkos_context* context,
 TOKKOS_API tokkos_status tokkos_scorer_destroy(tokkos_scorer* scorer);
 
 /* What is read of n rows, and what is written. All of it lies on the device: what only the data
- * shows ends in row_status. */
+ * shows ends in row_status. A row of the logits or of the bitmask that is not there, and a
+ * parameter or uniform that is no legal number, are TOKKOS_ROW_INVALID_PARAMETER, a given token
+ * below -1 or past the vocabulary TOKKOS_ROW_INVALID_DRAFT. */
 typedef struct tokkos_score {
   size_t size;
   const tokkos_array* row_index;   /* [n] int32, row of the logits for each; null: n is all rows */

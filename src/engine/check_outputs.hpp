@@ -61,11 +61,18 @@ void check_drawn(const char* field, const Vector<float, Space>& logprobs,
               std::string("given: ") + field + " are those of the tokens");
 }
 
-/// Checks what a step is asked to write against its logits.
+/// Whether the step's masks lie on the device.
+template <class Space>
+bool has_bitmask(const StepOutputs<Space>& outputs) {
+  return outputs.bitmask.words.data() != nullptr;
+}
+
+/// Checks what a step is asked to write, and its bitmask, against its logits.
+/// @param active how many tokens exist
 /// @param has_hook whether something else changes logits between the edits and the draw
 template <LogitType Logit, class Space>
 void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>& outputs,
-                   bool has_hook) {
+                   std::int64_t active, bool has_hook) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_matrix("logits", logits, rows, static_cast<std::int64_t>(logits.extent(1)));
   check_optional_vector("tokens", outputs.tokens, rows);
@@ -81,7 +88,24 @@ void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>&
   check_top_lists("raw_", outputs.raw_top_tokens, outputs.raw_top_logprobs, rows);
   check_probabilities("probabilities", logits, outputs.probabilities);
   check_probabilities("truncated_probabilities", logits, outputs.truncated_probabilities);
+  check_bitmask(outputs.bitmask, rows, active);
   check_overlaps(logits, outputs);
+}
+
+/// Checks that a step's masks come from one place.
+/// @param masked_request first request that has a VocabularyMask, or none
+template <class Space>
+void check_one_mask(const StepOutputs<Space>& outputs, std::optional<std::int64_t> masked_request,
+                    bool stores_mask) {
+  if (!has_bitmask(outputs)) return;
+  if (masked_request) {
+    throw Error("sequence_states[" + to_text(*masked_request) + "].mask", std::nullopt, "given",
+                "none, in a step with a bitmask");
+  }
+  if (stores_mask) {
+    throw Error("store_mask", std::nullopt, "true",
+                "false, in a step with a bitmask: apply_bitmask_inplace stores it");
+  }
 }
 
 /// Checks that a step is prepared for the logits that came.

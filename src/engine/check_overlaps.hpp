@@ -10,8 +10,9 @@
 
 namespace tokkos {
 
-/// Checks that a step's outputs lie apart from the logits and from each other. Probabilities may
-/// lie in the logits; that is checked where they are.
+/// Checks that a step's outputs lie apart from what is read and from each other, and the logits,
+/// which are edited, from the masks. Probabilities may lie in the logits; that is checked where
+/// they are.
 template <LogitType Logit, class Space>
 void check_overlaps(const Matrix<Logit, Space>& logits, const StepOutputs<Space>& outputs) {
   const std::array apart{NamedRange::of("tokens", outputs.tokens),
@@ -27,8 +28,11 @@ void check_overlaps(const Matrix<Logit, Space>& logits, const StepOutputs<Space>
   const std::array probabilities{
       NamedRange::of("probabilities", outputs.probabilities),
       NamedRange::of("truncated_probabilities", outputs.truncated_probabilities)};
-  check_apart(probabilities, {});
-  check_apart(apart, {whole, probabilities});
+  const std::array masks{NamedRange::of("bitmask", outputs.bitmask.words),
+                         NamedRange::of("bitmask.row_index", outputs.bitmask.row_index)};
+  check_apart(std::array{NamedRange::of("logits", logits)}, {masks});
+  check_apart(probabilities, {masks});
+  check_apart(apart, {whole, probabilities, masks});
 }
 
 }  // namespace tokkos

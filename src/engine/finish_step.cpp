@@ -40,7 +40,10 @@ void LogitProcessor<ExecutionSpace>::finish_step(const Matrix<Logit, memory_spac
   step.logits = logits;
   step.temperature = staged.temperature();
   step.active_vocabulary = m_active_vocabulary;
-  step.bitmask = {m_prepared->edits().mask_words(), m_prepared->mask_positions()};
+  step.bitmask = outputs.bitmask;
+  if (!has_bitmask(outputs)) {
+    step.bitmask = {m_prepared->edits().mask_words(), m_prepared->mask_positions()};
+  }
   const auto measures = m_workspace.measures(step.rows());
   if (outputs.probabilities.data() != nullptr && !reads_logits(outputs)) {
     const TracedStage stage(m_trace_recorder, "softmax", ids);

@@ -66,7 +66,8 @@ void LogitProcessor<ExecutionSpace>::process_step(const Matrix<Logit, memory_spa
                                                   const LogitHook<ExecutionSpace, Logit>& hook) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
-  check_outputs(logits, outputs, static_cast<bool>(hook));
+  check_outputs(logits, outputs, m_active_vocabulary, static_cast<bool>(hook));
+  check_one_mask(outputs, first_mask(requests), options.store_mask);
   prepare_step(rows, requests, outputs.tokens.data() != nullptr, options);
   try {
     process_prepared(logits, outputs, hook);
@@ -87,7 +88,8 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   const typename PreparedStep<ExecutionSpace>::Call call(*m_prepared);
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   check_prepared(m_prepared->size(), rows);
-  check_outputs(logits, outputs, static_cast<bool>(hook));
+  check_outputs(logits, outputs, m_active_vocabulary, static_cast<bool>(hook));
+  check_one_mask(outputs, m_prepared->first_mask(), m_prepared->stores_mask());
   if (rows > 0 && reads_raw_logits(outputs)) {  // allocates: before anything is launched or lost
     if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);
     m_raw->begin(outputs.raw_logprobs.data() == nullptr ? 0 : m_prepared->edits().size());

@@ -8,6 +8,8 @@
 #include <tokkos/core/error.hpp>
 #include <tokkos/numerics/stored_logit.hpp>
 
+#include "kernels/as_column.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +86,16 @@ Vector<T, MemorySpace> vector_of_array(const char* name, const tokkos_array* arr
   const ArrayShape shape = checked_shape(name, *array, 1, sizeof(T), !std::is_const_v<T>);
   return Vector<T, MemorySpace>(static_cast<T*>(array->data),
                                 Kokkos::LayoutStride(shape.rows, shape.row_stride));
+}
+
+/// An array of one or two dimensions; of one it is a matrix of one column.
+template <class T, class MemorySpace>
+Matrix<T, MemorySpace> columns_of_array(const char* name, const tokkos_array* array) {
+  if (array == nullptr) return {};
+  if (array->ndim == 1) return as_column(vector_of_array<T, MemorySpace>(name, array));
+  require(array->ndim == 2, (std::string(name) + ".ndim").c_str(), std::nullopt, array->ndim,
+          "1 or 2");
+  return matrix_of<T, MemorySpace>(name, array);
 }
 
 /// An array of int32 or int64.

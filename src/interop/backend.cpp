@@ -39,8 +39,14 @@ class BackendOf final : public Backend {
   std::unique_ptr<SamplerPart> make_sampler(const Limits& limits) const override {
     return tokkos::interop::make_sampler(m_space, limits);
   }
+  std::unique_ptr<ScorerPart> make_scorer(const Limits& limits) const override {
+    return tokkos::interop::make_scorer(m_space, limits);
+  }
   std::unique_ptr<VerifierPart> make_verifier(const Limits& limits) const override {
     return tokkos::interop::make_verifier(m_space, limits);
+  }
+  void apply_bitmask(const tokkos_array* logits, const tokkos_row_masks& masks) const override {
+    tokkos::interop::apply_bitmask(m_space, logits, masks);
   }
   void verify_seed_rule(const tokkos_seed_rule& arrays) const override {
     tokkos::interop::verify_seed_rule(m_space, arrays);

@@ -33,7 +33,9 @@ class Backend {
 
   virtual std::unique_ptr<ProcessorPart> make_processor(const Limits& limits) const = 0;
   virtual std::unique_ptr<SamplerPart> make_sampler(const Limits& limits) const = 0;
+  virtual std::unique_ptr<ScorerPart> make_scorer(const Limits& limits) const = 0;
   virtual std::unique_ptr<VerifierPart> make_verifier(const Limits& limits) const = 0;
+  virtual void apply_bitmask(const tokkos_array* logits, const tokkos_row_masks& masks) const = 0;
   virtual void verify_seed_rule(const tokkos_seed_rule& arrays) const = 0;
 };
 

@@ -14,7 +14,7 @@ struct Renamed {
   std::string_view name, before, behind;
 };
 
-constexpr std::array<Renamed, 18> renamed{{{"uniforms.nodes", "options.node_uniforms", ""},
+constexpr std::array<Renamed, 20> renamed{{{"uniforms.nodes", "options.node_uniforms", ""},
                                            {"uniforms.bonus", "options.bonus_uniforms", ""},
                                            {"generation_configs", "requests", ".config"},
                                            {"sequence_states", "requests", ""},
@@ -29,6 +29,8 @@ constexpr std::array<Renamed, 18> renamed{{{"uniforms.nodes", "options.node_unif
                                            {"token_tree_parent_ptr", "parent_ptr", ""},
                                            {"uniform_samples", "uniforms", ""},
                                            {"row_of_node", "options.row_of_node", ""},
+                                           {"bitmask.row_index", "bitmask_row_index", ""},
+                                           {"store_mask", "options.store_mask", ""},
                                            {".extent", ".shape", ""},
                                            {".stride", ".strides", ""},
                                            {".token_id", ".token", ""}}};

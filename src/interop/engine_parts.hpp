@@ -17,7 +17,7 @@
 
 namespace tokkos::interop {
 
-/// What processors, samplers and verifiers are made with.
+/// What processors, samplers, scorers and verifiers are made with.
 struct Limits {
   std::int64_t max_rows = 0;
   std::int64_t vocabulary = 0;
@@ -59,6 +59,13 @@ class SamplerPart {
                                     const tokkos_array* row_status) = 0;
 };
 
+/// The kernels that read rows of logits as they are, likewise.
+class ScorerPart {
+ public:
+  virtual ~ScorerPart() = default;
+  virtual void score(const tokkos_array* logits, const tokkos_score& score) = 0;
+};
+
 /// A DraftVerifier, likewise.
 class VerifierPart {
  public:
@@ -78,7 +85,12 @@ std::unique_ptr<ProcessorPart> make_processor(const ExecutionSpace& space, const
 template <class ExecutionSpace>
 std::unique_ptr<SamplerPart> make_sampler(const ExecutionSpace& space, const Limits& limits);
 template <class ExecutionSpace>
+std::unique_ptr<ScorerPart> make_scorer(const ExecutionSpace& space, const Limits& limits);
+template <class ExecutionSpace>
 std::unique_ptr<VerifierPart> make_verifier(const ExecutionSpace& space, const Limits& limits);
+template <class ExecutionSpace>
+void apply_bitmask(const ExecutionSpace& space, const tokkos_array* logits,
+                   const tokkos_row_masks& masks);
 template <class ExecutionSpace>
 void verify_seed_rule(const ExecutionSpace& space, const tokkos_seed_rule& arrays);
 

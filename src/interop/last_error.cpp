@@ -61,8 +61,8 @@ tokkos_status set_error(const Error& error) noexcept {
   const tokkos_status status =
       error.field() == "Kokkos" ? TOKKOS_ERROR_KOKKOS : TOKKOS_ERROR_INVALID_ARGUMENT;
   try {
-    return set_error(status, with_c_names(error.what()), with_c_names(error.field()), error.value(),
-                     with_c_names(error.expected()), error.index());
+    return set_error(status, with_c_names(error.what()), with_c_names(error.field()),
+                     with_c_names(error.value()), with_c_names(error.expected()), error.index());
   } catch (...) {  // no memory for other names
     return set_error(status, error.what(), error.field(), error.value(), error.expected(),
                      error.index());

@@ -26,6 +26,9 @@ StepOutputs<Space> outputs_of(const tokkos_step_outputs& given) {
   outputs.raw_top_logprobs = matrix_of<float, Space>("raw_top_logprobs", given.raw_top_logprobs);
   outputs.log_sum_exp = vector_of_array<float, Space>("log_sum_exp", given.log_sum_exp);
   outputs.row_status = vector_of_array<std::int32_t, Space>("row_status", given.row_status);
+  outputs.bitmask.words = matrix_of<const std::int32_t, Space>("bitmask", given.bitmask);
+  outputs.bitmask.row_index =
+      vector_of_array<const std::int32_t, Space>("bitmask_row_index", given.bitmask_row_index);
   return outputs;
 }
 

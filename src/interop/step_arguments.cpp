@@ -136,17 +136,22 @@ StepRequests StepArguments::requests() {
   return requests;
 }
 
+GreedyTies greedy_ties_of(const char* field, std::int32_t number) {
+  require(number == TOKKOS_TIES_UNIFORM || number == TOKKOS_TIES_LOWEST_ID, field, std::nullopt,
+          number, "TOKKOS_TIES_UNIFORM or TOKKOS_TIES_LOWEST_ID");
+  return number == TOKKOS_TIES_LOWEST_ID ? GreedyTies::lowest_id : GreedyTies::uniform;
+}
+
 StepOptions step_options_of(const tokkos_step_options* options) {
   if (options == nullptr) return {};
   const auto given = read_struct("options", options, tokkos_step_options{});
   checked_array("options.uniforms", given.uniforms, given.uniform_count);
-  require(given.ties == TOKKOS_TIES_UNIFORM || given.ties == TOKKOS_TIES_LOWEST_ID, "options.ties",
-          std::nullopt, given.ties, "TOKKOS_TIES_UNIFORM or TOKKOS_TIES_LOWEST_ID");
+  const GreedyTies ties = greedy_ties_of("options.ties", given.ties);
   require(given.store_mask == 0 || given.store_mask == 1, "options.store_mask", std::nullopt,
           given.store_mask, "0 or 1");
   StepOptions taken;
   taken.uniforms = std::span(given.uniforms, given.uniform_count);
-  taken.ties = given.ties == TOKKOS_TIES_LOWEST_ID ? GreedyTies::lowest_id : GreedyTies::uniform;
+  taken.ties = ties;
   taken.store_mask = given.store_mask == 1;
   return taken;
 }

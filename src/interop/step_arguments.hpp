@@ -52,6 +52,9 @@ class StepArguments {
   EditHook m_edit_hook;
 };
 
+/// The GreedyTies of TOKKOS_TIES_*. @throws Error, of `field`, if the number is none of them
+GreedyTies greedy_ties_of(const char* field, std::int32_t number);
+
 /// The options of C; they live as long as what they point to. Null: defaults.
 /// @throws Error if an array is null but not empty, or a number is none of its enumeration
 StepOptions step_options_of(const tokkos_step_options* options);

@@ -133,6 +133,7 @@ void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
   if (!has_words && bitmask.row_index.extent(0) == 0) return;
   check_bitmask_words(words, active);
   check_matrix("bitmask", bitmask.words, height, words);
+  require(height > 0 || rows == 0, "bitmask.extent", 0, height, "at least 1 row of words");
   if (has_index) {
     check_vector("bitmask.row_index", bitmask.row_index, rows);
   } else if (height < rows) {
@@ -140,10 +141,20 @@ void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
   }
 }
 
-/// Throws unless there is a temperature for every row, or one for all of them.
+/// Throws unless there is a value for every row, or one for all of them.
+template <class T, class Space>
+void check_row_values(const char* name, const Vector<T, Space>& values, std::int64_t rows) {
+  check_vector(name, values, values.extent(0) == 1 ? 1 : rows);
+}
+
 template <class Space>
 void check_temperature(const Vector<const float, Space>& temperature, std::int64_t rows) {
-  check_vector("temperature", temperature, temperature.extent(0) == 1 ? 1 : rows);
+  check_row_values("temperature", temperature, rows);
+}
+
+/// Throws unless the tokens of a row are counted by an int.
+inline void check_draws(std::int64_t draws) {
+  require(draws <= 2147483647, "tokens.extent", 1, draws, "at most 2147483647 draws a row");
 }
 
 /// Throws unless everything that is said per row fits the logits.

@@ -119,7 +119,7 @@ void draw_tokens(const ExecutionSpace& space,
   check_rows(rows);
   check_ties(ties);
   check_measures(measures, n, rows.vocabulary());
-  require(draws <= 2147483647, "tokens.extent", 1, draws, "at most 2147483647 draws a row");
+  check_draws(draws);
   check_matrix("tokens", tokens, n, draws);
   check_matrix("uniforms", uniforms, n, draws);
   check_optional_cuts(cuts, n);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tokkos/kernels/log_probabilities.hpp>
 
+#include "kernels/as_column.hpp"
 #include "kernels/check_views.hpp"
 #include "kernels/edit_logit.hpp"
 #include "kernels/instantiate.hpp"
@@ -51,13 +52,6 @@ struct TakeLogarithms {
     result(row, column) = of_token(row, token);
   }
 };
-
-/// A vector as a matrix of one column.
-template <class T, class Space>
-Matrix<T, Space> as_column(const Vector<T, Space>& vector) {
-  const std::size_t stride = vector.extent(0) > 1 ? vector.stride(0) : 1;
-  return Matrix<T, Space>(vector.data(), Kokkos::LayoutStride(vector.extent(0), stride, 1, 1));
-}
 
 }  // namespace
 

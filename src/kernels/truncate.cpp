@@ -66,7 +66,7 @@ struct TruncateRows {
 template <class T, class Space>
 void check_parameter(const char* name, const Vector<T, Space>& values, std::int64_t rows) {
   if (values.data() == nullptr && values.extent(0) == 0) return;
-  check_vector(name, values, values.extent(0) == 1 ? 1 : rows);
+  check_row_values(name, values, rows);
 }
 
 }  // namespace

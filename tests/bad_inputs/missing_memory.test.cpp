@@ -158,6 +158,10 @@ TEMPLATE_LIST_TEST_CASE("a mask of which a part is missing is refused", "[row-56
                 &Bench::measure_rows);
   bench.refuses({"bitmask.row_index.data", {}, "null"}, bench.bitmask.row_index,
                 null_vector<const std::int32_t, Memory>(rows), &Bench::measure_rows);
+  for (const std::size_t words : {std::size_t{3}, std::size_t{4}, std::size_t{100}}) {  // of no row
+    bench.refuses({"bitmask.extent", 0, "0"}, bench.bitmask.words,
+                  null_matrix<const std::int32_t, Memory>(0, words), &Bench::measure_rows);
+  }
   bench.bitmask.row_index = {};
   bench.refuses({"bitmask.extent", 0, "2"}, bench.bitmask.words,
                 Words(bench.words.matrix().data(), Kokkos::LayoutStride(2, 5, 3, 1)),

@@ -37,6 +37,7 @@ using History = Owned<tokkos_history, tokkos_history_destroy>;
 using Mask = Owned<tokkos_mask, tokkos_mask_destroy>;
 using Processor = Owned<tokkos_processor, tokkos_processor_destroy>;
 using SamplerOfC = Owned<tokkos_sampler, tokkos_sampler_destroy>;
+using Scorer = Owned<tokkos_scorer, tokkos_scorer_destroy>;
 using Verifier = Owned<tokkos_verifier, tokkos_verifier_destroy>;
 using VerifiedOfC = Owned<tokkos_verified, tokkos_verified_destroy>;
 
@@ -76,6 +77,12 @@ inline SamplerOfC sampler_on(const Context& context, const tokkos_limits& limits
   SamplerOfC sampler;
   check_ok(tokkos_sampler_create(context.get(), &limits, sampler.put()));
   return sampler;
+}
+
+inline Scorer scorer_on(const Context& context, const tokkos_limits& limits) {
+  Scorer scorer;
+  check_ok(tokkos_scorer_create(context.get(), &limits, scorer.put()));
+  return scorer;
 }
 
 inline Processor processor_on(const Context& context, const tokkos_limits& limits) {

@@ -179,6 +179,7 @@ TEMPLATE_LIST_TEST_CASE("an object of C whose n-th allocation fails is not made 
     Context other;
     Processor processor;
     SamplerOfC sampler;
+    Scorer scorer;
     Verifier verifier;
     VerifiedOfC verified;
     History history;
@@ -203,6 +204,9 @@ TEMPLATE_LIST_TEST_CASE("an object of C whose n-th allocation fails is not made 
         case 5:
           return {tokkos_history_create(prompt.data(), prompt.size(), history.put()),
                   history.get() != nullptr};
+        case 6:
+          return {tokkos_scorer_create(context.get(), &limits, scorer.put()),
+                  scorer.get() != nullptr};
         default:
           return {tokkos_mask_create(&callbacks, mask.put()), mask.get() != nullptr};
       }
@@ -216,7 +220,7 @@ TEMPLATE_LIST_TEST_CASE("an object of C whose n-th allocation fails is not made 
     CHECK(is_there == (tried.status == TOKKOS_OK));
     return tried;
   };
-  const int kind = GENERATE(0, 1, 2, 3, 4, 5, 6);
+  const int kind = GENERATE(0, 1, 2, 3, 4, 5, 6, 7);
   REQUIRE(made(kind, -1).status == TOKKOS_OK);
   std::int64_t n = 0;
   for (bool failed = true; failed; ++n) {

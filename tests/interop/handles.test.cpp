@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -45,11 +46,45 @@ TEST_CASE("an object of another kind, or no object, is refused", "[interop]") {
   refuses(tokkos_context_destroy(static_cast<tokkos_context*>(other)));
   refuses(tokkos_processor_destroy(static_cast<tokkos_processor*>(other)));
   refuses(tokkos_sampler_destroy(static_cast<tokkos_sampler*>(other)));
+  refuses(tokkos_scorer_destroy(static_cast<tokkos_scorer*>(other)));
   refuses(tokkos_verifier_destroy(static_cast<tokkos_verifier*>(other)));
   refuses(tokkos_verified_destroy(static_cast<tokkos_verified*>(other)));
   auto* const wild = reinterpret_cast<tokkos_history*>(std::uintptr_t{0x12345});
   CHECK(complaint_of(tokkos_history_commit(wild, 1)).value == "not alive");
   check_ok(tokkos_history_commit(history.get(), 1));
+}
+
+TEST_CASE("a scorer that is none is refused, and works on after its context is gone", "[interop]") {
+  Context context = context_on<Kokkos::Serial>();
+  const tokkos_limits limits = limits_of(1, 8);
+  tokkos_scorer* scorer = nullptr;
+  check_ok(tokkos_scorer_create(context.get(), &limits, &scorer));
+  const SamplerOfC sampler = sampler_on(context, limits);
+  check_ok(tokkos_context_destroy(context.get()));
+  *context.put() = nullptr;
+  std::array<float, 8> memory{};
+  float sum = -7.0f;
+  const tokkos_array logits = tokkos_matrix(memory.data(), TOKKOS_FLOAT32, 1, 8, 0);
+  const tokkos_array sums = tokkos_vector(&sum, TOKKOS_FLOAT32, 1);
+  tokkos_score score = tokkos_score_default();
+  score.log_sum_exp = &sums;
+  const auto refused = [&](tokkos_scorer* handle) {
+    const tokkos_status status = tokkos_scorer_score(handle, &logits, &score);
+    CHECK(status == TOKKOS_ERROR_INVALID_HANDLE);
+    CHECK(sum == -7.0f);
+    return complaint_of(status);
+  };
+  CHECK(refused(nullptr).message == "scorer is null, expected an object");
+  auto* const other = reinterpret_cast<tokkos_scorer*>(sampler.get());
+  CHECK(refused(other).value == "an object of another kind");
+  CHECK(refused(reinterpret_cast<tokkos_scorer*>(&sum)).value == "not alive");
+  check_ok(tokkos_scorer_score(scorer, &logits, &score));
+  CHECK(std::fabs(sum - std::log(8.0f)) < 1e-6f);
+  sum = -7.0f;
+  check_ok(tokkos_scorer_destroy(scorer));
+  CHECK(refused(scorer).value == "not alive");
+  CHECK(tokkos_scorer_destroy(scorer) == TOKKOS_ERROR_INVALID_HANDLE);
+  check_ok(tokkos_scorer_destroy(nullptr));
 }
 
 TEST_CASE("a destroyed history or mask of a step is refused by its request", "[interop]") {

@@ -119,6 +119,38 @@ static void step_with_a_mask(void) {
   check(tokkos_started_kokkos() == 1, "Kokkos was started here");
 }
 
+/* Two rows of a prompt, all of whose tokens are equally likely; returns the status of scoring. */
+static tokkos_status scored_prompt(tokkos_scorer* scorer, float logprobs[2]) {
+  float memory[2 * VOCABULARY] = {0.0f};
+  int32_t next[2] = {3, VOCABULARY - 1};
+  const tokkos_array logits = tokkos_matrix(memory, TOKKOS_FLOAT32, 2, VOCABULARY, 0);
+  const tokkos_array tokens = tokkos_vector(next, TOKKOS_INT32, 2);
+  const tokkos_array values = tokkos_vector(logprobs, TOKKOS_FLOAT32, 2);
+  tokkos_score score = tokkos_score_default();
+  score.given_tokens = &tokens;
+  score.given_logprobs = &values;
+  return tokkos_scorer_score(scorer, &logits, &score);
+}
+
+static void score(void) {
+  tokkos_context* context = make_context();
+  tokkos_limits limits = tokkos_limits_default();
+  tokkos_scorer* scorer = NULL;
+  float logprobs[2] = {7.0f, 7.0f};
+  int i = 0;
+  limits.max_rows = 2;
+  limits.vocabulary = VOCABULARY;
+  check(tokkos_scorer_create(context, &limits, &scorer) == TOKKOS_OK, "a scorer is made");
+  check(scored_prompt(scorer, logprobs) == TOKKOS_OK, "a prompt is scored");
+  for (; i < 2; ++i) { /* -log(40) */
+    check(logprobs[i] > -3.68889f && logprobs[i] < -3.68887f, "every token is as likely");
+  }
+  check(tokkos_finalize() == TOKKOS_OK, "Kokkos is finalized");
+  check(scored_prompt(scorer, logprobs) == TOKKOS_ERROR_KOKKOS, "no score after Kokkos");
+  check(tokkos_scorer_destroy(scorer) == TOKKOS_OK, "a scorer outlives Kokkos");
+  check(tokkos_context_destroy(context) == TOKKOS_OK, "and its context");
+}
+
 static void finalized(void) {
   tokkos_context* context = make_context();
   tokkos_processor* processor = make_processor(context);
@@ -201,6 +233,8 @@ int main(int argc, char* argv[]) {
   const char* part = argc > 1 ? argv[1] : "";
   if (strcmp(part, "step") == 0) {
     step_with_a_mask();
+  } else if (strcmp(part, "score") == 0) {
+    score();
   } else if (strcmp(part, "finalized") == 0) {
     finalized();
   } else if (strcmp(part, "bad-environment") == 0) {

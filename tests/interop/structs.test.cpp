@@ -72,6 +72,22 @@ TEST_CASE("a struct of a newer caller is taken if its news are zero", "[interop]
   CHECK(said.names("size"));
 }
 
+TEST_CASE("a score of an older or newer caller is read as far as it goes", "[interop]") {
+  const Context context = context_on<Kokkos::Serial>();
+  const Scorer scorer = scorer_on(context, limits_of(1, 8));
+  std::array<float, 8> memory{};
+  const tokkos_array logits = tokkos_matrix(memory.data(), TOKKOS_FLOAT32, 1, 8, 0);
+  alignas(8) std::array<unsigned char, sizeof(tokkos_score) + 16> bytes;
+  auto* const score = reinterpret_cast<tokkos_score*>(bytes.data());
+  for (std::size_t size = sizeof(std::size_t); size <= bytes.size(); size += sizeof(std::size_t)) {
+    bytes.fill(0xEE);  // what lies behind an older one would be refused
+    tokkos_score_init(score, size);
+    CHECK(tokkos_scorer_score(scorer.get(), &logits, score) == TOKKOS_OK);
+  }
+  bytes[sizeof(tokkos_score)] = 1;
+  CHECK(complaint_of(tokkos_scorer_score(scorer.get(), &logits, score)).field == "score.size");
+}
+
 TEST_CASE("sizes that no struct has are refused", "[interop]") {
   OptionsOfSize given(whole);
   for (const std::size_t size : {std::size_t{0}, std::size_t{4}, whole + 4, std::size_t{5000},

@@ -11,10 +11,13 @@
 
 namespace {
 
+/// Added between the accesses to memory: a compiler may move the sum of a function that is inlined
+/// behind the next change of the mode.
 float one_plus_tiny() {
   volatile float one = 1.0f;
   volatile float tiny = 0x1p-30f;
-  return one + tiny;
+  volatile float sum = one + tiny;
+  return sum;
 }
 
 }  // namespace

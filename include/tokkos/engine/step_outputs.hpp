@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tokkos/batch/views.hpp>
+#include <tokkos/batch/vocabulary_bitmask.hpp>
 #include <tokkos/core/types.hpp>
 #include <tokkos/kernels/draw.hpp>
 
@@ -12,9 +13,10 @@
 
 namespace tokkos {
 
-/// What LogitProcessor::process writes; a View that is left empty is not computed. Outputs have no
-/// byte in common with the logits or each other, but where it says so; their rows may lie between
-/// the rows of another View, as columns of one array.
+/// The Views of a step beside its logits: what LogitProcessor::process writes, where a View that is
+/// left empty is not computed, and the bitmask that it reads. Outputs have no byte in common with
+/// what is read or with each other, but where it says so; their rows may lie between the rows of
+/// another View, as columns of one array.
 template <class MemorySpace>
 struct StepOutputs {
   /// [n, V]: probabilities after temperature; may be exactly the logits (float32).
@@ -46,6 +48,10 @@ struct StepOutputs {
   Vector<float, MemorySpace> log_sum_exp = {};
   /// [n]: RowStatus bits, ORed into it.
   Vector<std::int32_t, MemorySpace> row_status = {};
+  /// Read: the masks of the step's rows where they lie on the device already, for requests without
+  /// a VocabularyMask and steps without StepOptions::store_mask. A row whose row_index is neither
+  /// -1 nor a row of the words is unusable: RowStatus::invalid_parameter. Empty: none.
+  VocabularyBitmask<MemorySpace> bitmask = {};
 };
 
 /// A user's own kernels between the edits of a step and all that reads the edited logits: called
