@@ -461,7 +461,7 @@ TOKKOS_API tokkos_status tokkos_row_status_names(int32_t row_status, char* text,
 
 /* From logits to probabilities and tokens: tokkos::LogitProcessor. */
 typedef struct tokkos_processor tokkos_processor;
-/* Sizes of processors, samplers and verifiers. */
+/* Sizes of processors, samplers, scorers and verifiers. */
 typedef struct tokkos_limits {
   size_t size;
   int64_t max_rows;          /* most rows of one call; of a verifier: nodes, roots included */

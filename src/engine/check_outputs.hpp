@@ -98,7 +98,7 @@ template <class Space>
 void check_one_mask(const StepOutputs<Space>& outputs, std::optional<std::int64_t> masked_request,
                     bool stores_mask) {
   if (!has_bitmask(outputs)) return;
-  if (masked_request) {
+  if (masked_request.has_value()) {
     throw Error("sequence_states[" + to_text(*masked_request) + "].mask", std::nullopt, "given",
                 "none, in a step with a bitmask");
   }

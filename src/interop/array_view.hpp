@@ -98,6 +98,13 @@ Matrix<T, MemorySpace> columns_of_array(const char* name, const tokkos_array* ar
   return matrix_of<T, MemorySpace>(name, array);
 }
 
+/// Throws if masks are given to rows, and are none: an array that is empty is not one left out.
+inline void check_masks_given(const tokkos_array* bitmask, std::int64_t rows) {
+  if (bitmask == nullptr || rows == 0) return;
+  require(bitmask->shape[0] > 0, "bitmask.shape", 0, bitmask->shape[0],
+          "at least 1 row; null: no masks");
+}
+
 /// An array of int32 or int64.
 template <class MemorySpace>
 IndexVector<MemorySpace> index_vector_of(const char* name, const tokkos_array* array) {

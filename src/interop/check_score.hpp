@@ -77,9 +77,7 @@ template <class Space>
 void check_masks(const ScoreArrays<Space>& arrays, std::int64_t rows) {
   check_given_with(arrays.bitmask, arrays.bitmask_row_index);
   check_one_each(arrays.bitmask_row_index, rows);
-  if (arrays.bitmask.given == nullptr || rows == 0) return;
-  const auto height = static_cast<std::int64_t>(arrays.bitmask.view.extent(0));
-  require(height > 0, "bitmask.extent", 0, height, "at least 1 row; null: no masks");
+  check_masks_given(arrays.bitmask.given, rows);
 }
 
 /// Throws unless what is written lies apart from what is read and from each other.

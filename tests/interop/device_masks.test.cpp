@@ -138,6 +138,13 @@ TEST_CASE("masks in arrays that do not fit are refused by the names of C", "[int
     refused("bitmask_row_index.shape", std::to_string(count),
             [&] { row.row_index.shape[0] = count; });
   }
+  for (const std::int64_t width : {0, 3, 4}) {  // of no row, and perhaps without memory
+    refused("bitmask.shape", "0", [&] {
+      row.bitmask = tokkos_matrix(nullptr, TOKKOS_INT32, 0, width, 0);
+      row.outputs.bitmask_row_index = nullptr;
+    });
+    refused("bitmask.shape", "0", [&] { row.bitmask.shape[0] = 0; });
+  }
   refused("bitmask.type", "int64", [&] { row.bitmask.type = TOKKOS_INT64; });
   refused("bitmask.type", "float32", [&] { row.bitmask.type = TOKKOS_FLOAT32; });
   refused("bitmask.ndim", "1", [&] { row.bitmask.ndim = 1; });

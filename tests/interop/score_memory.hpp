@@ -28,9 +28,10 @@ namespace tokkos::test {
 /// What a score reads.
 struct ScoreInputs {
   RowBatch batch;
-  std::vector<ReferenceLimits> limits;  ///< [n]; empty: nothing truncates
-  std::vector<std::int32_t> given;      ///< [n, k]
-  std::vector<float> uniforms;          ///< [n, d]
+  std::vector<ReferenceLimits> limits;                        ///< [n]; empty: nothing truncates
+  bool no_top_k = false, no_top_p = false, no_min_p = false;  ///< not given of the limits
+  std::vector<std::int32_t> given;                            ///< [n, k]
+  std::vector<float> uniforms;                                ///< [n, d]
   GreedyTies ties = GreedyTies::uniform;
   bool as_vectors = false;  ///< k and d are 1, and the arrays of C have one dimension
   bool no_temperature = false;
@@ -98,7 +99,7 @@ class ScoreMemory {
     measure(space, rows, measures, status);
     if (!m_inputs.limits.empty()) {
       cuts = workspace.cuts(m_inputs.batch.rows());
-      truncate(space, rows, measures, m_limits.truncation(), cuts, status);
+      truncate(space, rows, measures, truncation(), cuts, status);
     }
     log_probabilities(space, rows, measures, Matrix<const TokenId, Memory>(m_given.matrix()),
                       m_logprobs.matrix(), cuts, status);
@@ -137,6 +138,14 @@ class ScoreMemory {
   }
 
  private:
+  Truncation<Memory> truncation() const {
+    Truncation<Memory> limits = m_limits.truncation();
+    if (m_inputs.no_top_k) limits.top_k = {};
+    if (m_inputs.no_top_p) limits.top_p = {};
+    if (m_inputs.no_min_p) limits.min_p = {};
+    return limits;
+  }
+
   /// A matrix, or its first column.
   template <class T>
   tokkos_array several(const Guarded<T, Memory>& of) const {
@@ -152,7 +161,7 @@ class ScoreMemory {
   ScoreOfC score_of_c() const {
     ScoreOfC made;
     tokkos_score& score = made.score;
-    const Truncation<Memory> limits = m_limits.truncation();
+    const Truncation<Memory> limits = truncation();
     score.row_index = made.read(array_of(m_rows.rows.row_index));
     score.temperature = made.read(array_of(m_rows.rows.temperature));
     if (m_inputs.no_temperature) score.temperature = nullptr;

@@ -8,7 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -149,6 +149,19 @@ TEMPLATE_LIST_TEST_CASE("a score of C has the bits of the kernels of C++, of eve
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("each limit of a score truncates alone", "[interop]", Backends) {
+  const int only = GENERATE(0, 1, 2);
+  auto inputs = score_inputs<typename TestType::logit>(700, false);
+  const Bits whole = scored<TestType>(inputs).bits();
+  inputs.limits.assign(inputs.rows(), {3, 0.5f, 0.6f});
+  inputs.no_top_k = only != 0;
+  inputs.no_top_p = only != 1;
+  inputs.no_min_p = only != 2;
+  const Bits truncated = scored<TestType>(inputs).bits();
+  CHECK((truncated == ScoreMemory<TestType>(inputs).by_kernels().bits()));
+  CHECK((truncated != whole));
+}
+
 TEMPLATE_LIST_TEST_CASE("a score without temperature is one at temperature 1", "[interop]",
                         Backends) {
   auto inputs = score_inputs<typename TestType::logit>(300, true, row_orders[2]);
@@ -243,6 +256,12 @@ TEST_CASE("a score of no rows does nothing", "[interop]") {
   works();
   score.row_index = &ids;  // of logits that have rows
   works();
+  std::array<float, 2> two{1.0f, 1.0f};
+  const tokkos_array temperature = tokkos_vector(two.data(), TOKKOS_FLOAT32, 2);
+  score.temperature = &temperature;
+  CHECK(complaint_of(tokkos_scorer_score(scorer.get(), &none, &score)).field ==
+        "temperature.shape");
+  score.temperature = &floats;
   std::vector<float> memory(200);
   const tokkos_array logits = tokkos_matrix(memory.data(), TOKKOS_FLOAT32, 2, 100, 0);
   check_ok(tokkos_scorer_score(scorer.get(), &logits, &score));

@@ -97,7 +97,7 @@ TEST_CASE("arrays of a score have as many rows as it", "[interop]") {
     }
     scorer.refuses(name + ".shape", 0, "-1",
                    [&](GoodScore& score) { (score.*member.array).shape[0] = -1; });
-    scorer.refuses(name + ".shape", 0, "0", [&](GoodScore& score) {  // nor is nothing nothing given
+    scorer.refuses(name + ".shape", 0, "0", [&](GoodScore& score) {  // without memory too
       (score.*member.array).shape[0] = 0;
       (score.*member.array).data = nullptr;
     });
@@ -200,6 +200,12 @@ TEST_CASE("results of a score have as many columns as what they are of", "[inter
       score.uniforms.shape[1] = score.tokens.shape[1] = draws;
     });
   }
+  scorer.refuses("top_tokens.shape", 0, "0", [](GoodScore& score) {  // both without memory
+    for (tokkos_array* array : {&score.top_tokens, &score.top_logprobs}) {
+      array->data = nullptr;
+      array->shape[0] = 0;
+    }
+  });
   GoodScore none;
   for (tokkos_array* array : {&none.given_tokens, &none.given_logprobs, &none.uniforms,
                               &none.tokens, &none.top_tokens, &none.top_logprobs}) {
