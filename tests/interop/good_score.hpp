@@ -174,7 +174,8 @@ class RefusingScorer {
     CHECK(said.field == field);
     CHECK(said.index.value_or(-1) == index);
     CHECK(said.value == value);
-    const std::string place = index < 0 ? "" : "[" + std::to_string(index) + "]";
+    std::string place;
+    if (index >= 0) place.append("[").append(std::to_string(index)).append("]");
     CHECK(said.message == field + place + " is " + value + ", expected " + said.expected);
   }
 
