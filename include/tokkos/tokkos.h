@@ -20,8 +20,10 @@
  * done.
  *
  * Threads. One object is for one thread at a time, two objects are independent. Contexts may be
- * shared by threads. A history or a mask is in one call at a time. In a process that was forked
- * behind the first context every call is TOKKOS_ERROR_KOKKOS: fork before it.
+ * shared by threads that make objects; functions that launch on a context itself
+ * (tokkos_apply_bitmask, tokkos_verify_seed_rule) are for one thread at a time. A history or a mask
+ * is in one call at a time. In a process that was forked behind the first context every call is
+ * TOKKOS_ERROR_KOKKOS: fork before it.
  *
  * Structs that begin with `size` grow in later versions: take them from tokkos_X_default(), which
  * compiles the size into the program. A library that knows more members fills in their defaults;
@@ -421,12 +423,14 @@ typedef struct tokkos_step_outputs {
   const tokkos_array* raw_top_logprobs;        /* [n, N] float32 */
   const tokkos_array* log_sum_exp;             /* [n] float32 */
   const tokkos_array* row_status;              /* [n] int32, ORed into: clear it between steps */
-  /* Read: masks that lie on the device already, for steps whose requests have no tokkos_mask.
-   * [m, w] int32, w >= active vocabulary / 32, rounded up: bit (v & 31) of word v >> 5 is 1 if
-   * token v may come. Not together with store_mask. Null: every token may */
+  /* Read: masks that lie on the device already. What a request forbids by its mask or
+   * allowed_token_ids is forbidden as well. [m, w] int32, w >= active vocabulary / 32, rounded up:
+   * bit (v & 31) of word v >> 5 is 1 if token v may come. Not together with store_mask. Null: every
+   * token may */
   const tokkos_array* bitmask;
-  const tokkos_array* bitmask_row_index; /* [n] int32, read: row of bitmask for each row, -1: none;
-                                            null: row i has row i, and m >= n */
+  const tokkos_array* bitmask_row_index; /* [n] int32, read: row of bitmask for each row, -1: none,
+                                            other numbers: TOKKOS_ROW_INVALID_PARAMETER; null: row i
+                                            has row i, and m >= n */
 } tokkos_step_outputs;
 TOKKOS_API void tokkos_step_outputs_init(tokkos_step_outputs* outputs, size_t size);
 
@@ -547,10 +551,10 @@ TOKKOS_API tokkos_status tokkos_draft_uniform(const tokkos_request* request, uin
  * processor */
 TOKKOS_API tokkos_status tokkos_step_validate(const tokkos_step* step, int64_t vocabulary);
 
-/* ---- masks in arrays, for logits that no step masks ---- */
+/* ---- masks in arrays, stored in logits ---- */
 
-/* Masks rows of logits in place: tokkos::apply_bitmask_inplace. What the seed's calls, samplers and
- * greedy verification read has no other mask. */
+/* Masks rows of logits in place: tokkos::apply_bitmask_inplace. Behind update_logits, and before a
+ * sampler or greedy verification reads them. */
 typedef struct tokkos_row_masks {
   size_t size;
   const tokkos_array* bitmask;    /* [m, w] int32, as of tokkos_step_outputs */
@@ -572,15 +576,16 @@ TOKKOS_API tokkos_status tokkos_apply_bitmask(tokkos_context* context, const tok
 /* Reads rows of logits without editing them: log-probabilities of given tokens (a prompt's, or
  * those of accepted drafts), the most likely tokens, several draws of each row. */
 typedef struct tokkos_scorer tokkos_scorer;
-/* @param limits max_rows is the most rows of one call; max_edits is not read */
+/* @param limits max_rows is the most rows of one call; max_edits is not used */
 TOKKOS_API tokkos_status tokkos_scorer_create(const tokkos_context* context,
                                               const tokkos_limits* limits, tokkos_scorer** scorer);
 TOKKOS_API tokkos_status tokkos_scorer_destroy(tokkos_scorer* scorer);
 
 /* What is read of n rows, and what is written. All of it lies on the device: what only the data
  * shows ends in row_status. A row of the logits or of the bitmask that is not there, and a
- * parameter or uniform that is no legal number, are TOKKOS_ROW_INVALID_PARAMETER, a given token
- * below -1 or past the vocabulary TOKKOS_ROW_INVALID_DRAFT. */
+ * parameter that is no legal number, are TOKKOS_ROW_INVALID_PARAMETER; so is a uniform that is NaN,
+ * which spoils the row's draws alone (others outside [0, 1) are clamped); a given token below -1 or
+ * past the vocabulary is TOKKOS_ROW_INVALID_DRAFT. */
 typedef struct tokkos_score {
   size_t size;
   const tokkos_array* row_index;   /* [n] int32, row of the logits for each; null: n is all rows */
@@ -589,14 +594,16 @@ typedef struct tokkos_score {
   const tokkos_array* top_p;       /* [n] or [1] float32, 1: off; null: off */
   const tokkos_array* min_p;       /* [n] or [1] float32, 0: off; null: off */
   const tokkos_array* bitmask;     /* [m, w] int32, as of tokkos_step_outputs; null: none */
-  const tokkos_array* bitmask_row_index; /* [n] int32, likewise */
+  const tokkos_array* bitmask_row_index; /* [n] int32, row of bitmask for each of the n, which is
+                                            not looked up through row_index; null: i has row i */
   const tokkos_array* given_tokens;      /* [n] or [n, k] int32, -1: no token */
   const tokkos_array* given_logprobs;    /* written, float32 of the shape of given_tokens */
   const tokkos_array* uniforms;          /* [n] or [n, d] float32 in [0, 1) */
   const tokkos_array* tokens;            /* drawn, int32 of the shape of uniforms; -1: unusable */
   const tokkos_array* top_tokens;        /* written, [n, N] int32, with top_logprobs; N <= 128 */
   const tokkos_array* top_logprobs;      /* written, [n, N] float32 */
-  const tokkos_array* log_sum_exp;       /* written, [n] float32 */
+  const tokkos_array* log_sum_exp;       /* written, [n] float32, of logits / temperature, all
+                                            that the mask allows: before truncation */
   const tokkos_array* row_status;        /* [n] int32, ORed into: clear it between calls */
   int32_t ties;                          /* of greedy rows with equal maxima: TOKKOS_TIES_* */
   int32_t reserved;

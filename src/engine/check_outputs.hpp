@@ -92,20 +92,11 @@ void check_outputs(const Matrix<Logit, Space>& logits, const StepOutputs<Space>&
   check_overlaps(logits, outputs);
 }
 
-/// Checks that a step's masks come from one place.
-/// @param masked_request first request that has a VocabularyMask, or none
+/// Checks that a step does not ask to store masks that it only reads.
 template <class Space>
-void check_one_mask(const StepOutputs<Space>& outputs, std::optional<std::int64_t> masked_request,
-                    bool stores_mask) {
-  if (!has_bitmask(outputs)) return;
-  if (masked_request.has_value()) {
-    throw Error("sequence_states[" + to_text(*masked_request) + "].mask", std::nullopt, "given",
-                "none, in a step with a bitmask");
-  }
-  if (stores_mask) {
-    throw Error("store_mask", std::nullopt, "true",
-                "false, in a step with a bitmask: apply_bitmask_inplace stores it");
-  }
+void check_stored_mask(const StepOutputs<Space>& outputs, bool stores_mask) {
+  if (!has_bitmask(outputs) || !stores_mask) return;
+  throw Error("store_mask", std::nullopt, "set", "not set, in a step with a bitmask");
 }
 
 /// Checks that a step is prepared for the logits that came.

@@ -22,14 +22,6 @@
 
 namespace tokkos {
 
-/// Number of the first request that has a mask; none if none has.
-inline std::optional<std::int64_t> first_mask(const StepRequests& requests) {
-  const auto masked = std::ranges::find_if(
-      requests.sequence_states, [](const SequenceState& state) { return state.mask != nullptr; });
-  if (masked == requests.sequence_states.end()) return std::nullopt;
-  return masked - requests.sequence_states.begin();
-}
-
 /// The first half of a step: its requests as one blob on their way to the device. Two blobs take
 /// turns, so that a step can be prepared while kernels read the one before it. They are filled
 /// through one mirror, which is free as soon as it is uploaded.
@@ -97,7 +89,6 @@ class PreparedStep {
     start_upload(blob());
     m_ties = options.ties;
     m_stores_mask = options.store_mask;
-    m_first_mask = tokkos::first_mask(requests);
     m_rows = rows;
   }
 
@@ -154,8 +145,6 @@ class PreparedStep {
   Vector<const float, Space> raw_temperature() const { return blob().on_device(m_one); }
   GreedyTies ties() const { return m_ties; }
   bool stores_mask() const { return m_stores_mask; }
-  /// Number of the first request that has a mask, constrained or not; none if none has.
-  std::optional<std::int64_t> first_mask() const { return m_first_mask; }
 
   /// Names of the requests, kept for the trace of the second half.
   std::vector<std::string> request_ids;
@@ -188,7 +177,6 @@ class PreparedStep {
   typename Blob::template Slot<float> m_one;
   GreedyTies m_ties = GreedyTies::uniform;
   bool m_stores_mask = false;
-  std::optional<std::int64_t> m_first_mask;
   bool m_is_in_call = false;
   std::optional<std::int64_t> m_rows;
 };

@@ -67,7 +67,7 @@ void LogitProcessor<ExecutionSpace>::process_step(const Matrix<Logit, memory_spa
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   check_step(rows, static_cast<std::int64_t>(logits.extent(1)), requests);
   check_outputs(logits, outputs, m_active_vocabulary, static_cast<bool>(hook));
-  check_one_mask(outputs, first_mask(requests), options.store_mask);
+  check_stored_mask(outputs, options.store_mask);
   prepare_step(rows, requests, outputs.tokens.data() != nullptr, options);
   try {
     process_prepared(logits, outputs, hook);
@@ -89,7 +89,7 @@ void LogitProcessor<ExecutionSpace>::process_prepared(
   static_cast<void>(m_workspace.measures(rows));  // throws after Kokkos::finalize
   check_prepared(m_prepared->size(), rows);
   check_outputs(logits, outputs, m_active_vocabulary, static_cast<bool>(hook));
-  check_one_mask(outputs, m_prepared->first_mask(), m_prepared->stores_mask());
+  check_stored_mask(outputs, m_prepared->stores_mask());
   if (rows > 0 && reads_raw_logits(outputs)) {  // allocates: before anything is launched or lost
     if (!m_raw) m_raw = std::make_unique<RawStep<ExecutionSpace>>(m_max_num_token, m_vocab_size);
     m_raw->begin(outputs.raw_logprobs.data() == nullptr ? 0 : m_prepared->edits().size());
@@ -117,7 +117,9 @@ void LogitProcessor<ExecutionSpace>::edit_step(const Matrix<Logit, memory_space>
     apply_edits(m_space, logits, edits.biases(), edits.penalties(), outputs.row_status);
   }
   if (hook) hook(m_space, logits);
-  if (!m_prepared->stores_mask()) return;
+  // A row is read under one mask: under that of the bitmask, if there is one.
+  const bool has_two_masks = has_bitmask(outputs) && edits.has_masks();
+  if (!m_prepared->stores_mask() && !has_two_masks) return;
   const TracedStage mask(m_trace_recorder, "apply logit mask", ids);
   apply_bitmask_inplace(m_space, logits, edits.mask_rows(), edits.mask_positions(),
                         edits.mask_words(), {.active_vocabulary = m_active_vocabulary});

@@ -59,6 +59,7 @@ class StagedEdits {
 
   bool has_biases() const { return m_biases.count + m_penalty_biases.count > 0; }
   bool has_penalties() const { return m_penalty_tokens.count > 0; }
+  bool has_masks() const { return m_mask_rows.count > 0; }
 
   LogitBiasEdits<Space> biases() const {
     return {device(m_bias_rows), device(m_bias_tokens), device(m_biases)};

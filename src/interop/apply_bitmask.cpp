@@ -26,6 +26,9 @@ void apply_bitmask(const ExecutionSpace& space, const tokkos_array* logits,
       matrix_of<const std::int32_t, Space>("bitmask", &given_array("bitmask", masks.bitmask));
   const auto row_status = vector_of_array<std::int32_t, Space>("row_status", masks.row_status);
   with_logits<Space, true>("logits", logits, [&](const auto& rows) {
+    const auto columns = static_cast<std::int64_t>(rows.extent(1));
+    require(columns >= 1 && columns <= max_vocabulary, "logits.shape", 1, columns,
+            "a vocabulary in [1, 2147483647]");
     apply_bitmask_inplace(space, rows, seq_ids, mask_rows, bitmask,
                           {.active_vocabulary = masks.active_vocabulary}, row_status);
   });

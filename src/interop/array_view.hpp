@@ -67,7 +67,15 @@ inline std::int64_t row_count(const char* name, const tokkos_array* array) {
   return rows;
 }
 
-/// An array as a View; empty if it is null ("not given").
+/// Where an array's elements lie. One without elements may have no memory, and gets an address all
+/// the same, which is not read: a View without memory would be one that is left out.
+template <class T>
+T* memory_of(const tokkos_array& array) {
+  static std::remove_const_t<T> nothing{};
+  return array.data == nullptr ? &nothing : static_cast<T*>(array.data);
+}
+
+/// An array as a View; left out if it is null ("not given").
 /// @throws Error if it is of another type or shape, or read-only and T is not const
 template <class T, class MemorySpace>
 Matrix<T, MemorySpace> matrix_of(const char* name, const tokkos_array* array) {
@@ -75,7 +83,7 @@ Matrix<T, MemorySpace> matrix_of(const char* name, const tokkos_array* array) {
   check_type<T>(name, *array);
   const ArrayShape shape = checked_shape(name, *array, 2, sizeof(T), !std::is_const_v<T>);
   return Matrix<T, MemorySpace>(
-      static_cast<T*>(array->data),
+      memory_of<T>(*array),
       Kokkos::LayoutStride(shape.rows, shape.row_stride, shape.columns, shape.column_stride));
 }
 
@@ -84,7 +92,7 @@ Vector<T, MemorySpace> vector_of_array(const char* name, const tokkos_array* arr
   if (array == nullptr) return {};
   check_type<T>(name, *array);
   const ArrayShape shape = checked_shape(name, *array, 1, sizeof(T), !std::is_const_v<T>);
-  return Vector<T, MemorySpace>(static_cast<T*>(array->data),
+  return Vector<T, MemorySpace>(memory_of<T>(*array),
                                 Kokkos::LayoutStride(shape.rows, shape.row_stride));
 }
 
@@ -98,11 +106,10 @@ Matrix<T, MemorySpace> columns_of_array(const char* name, const tokkos_array* ar
   return matrix_of<T, MemorySpace>(name, array);
 }
 
-/// Throws if masks are given to rows, and are none: an array that is empty is not one left out.
-inline void check_masks_given(const tokkos_array* bitmask, std::int64_t rows) {
-  if (bitmask == nullptr || rows == 0) return;
-  require(bitmask->shape[0] > 0, "bitmask.shape", 0, bitmask->shape[0],
-          "at least 1 row; null: no masks");
+/// Throws if rows of masks are given without masks.
+inline void check_masks_given(const tokkos_array* bitmask, const tokkos_array* row_index) {
+  if (bitmask != nullptr || row_index == nullptr) return;
+  throw Error("bitmask", std::nullopt, "null", "an array, because bitmask_row_index is given");
 }
 
 /// An array of int32 or int64.

@@ -72,14 +72,6 @@ void check_lists(const ScoreArrays<Space>& arrays, std::int64_t rows) {
   check_top_lists("", tokens, arrays.top_logprobs.view, rows);
 }
 
-/// Throws if masks are given that are none.
-template <class Space>
-void check_masks(const ScoreArrays<Space>& arrays, std::int64_t rows) {
-  check_given_with(arrays.bitmask, arrays.bitmask_row_index);
-  check_one_each(arrays.bitmask_row_index, rows);
-  check_masks_given(arrays.bitmask.given, rows);
-}
-
 /// Throws unless what is written lies apart from what is read and from each other.
 template <LogitType Logit, class Space>
 void check_score_apart(const LogitRows<Logit, Space>& rows, const ScoreArrays<Space>& arrays) {
@@ -96,7 +88,7 @@ void check_score_apart(const LogitRows<Logit, Space>& rows, const ScoreArrays<Sp
 template <LogitType Logit, class Space>
 void check_score(const LogitRows<Logit, Space>& rows, const ScoreArrays<Space>& arrays) {
   const std::int64_t n = rows.rows();
-  check_masks(arrays, n);
+  check_masks_given(arrays.bitmask.given, arrays.bitmask_row_index.given);
   check_rows(rows);
   check_parameter(arrays.top_k, n);
   check_parameter(arrays.top_p, n);

@@ -12,7 +12,7 @@ namespace tokkos::interop {
 namespace {
 
 template <class Space>
-StepOutputs<Space> outputs_of(const tokkos_step_outputs& given, std::int64_t rows) {
+StepOutputs<Space> outputs_of(const tokkos_step_outputs& given) {
   StepOutputs<Space> outputs;
   outputs.probabilities = matrix_of<float, Space>("probabilities", given.probabilities);
   outputs.tokens = vector_of_array<TokenId, Space>("tokens", given.tokens);
@@ -26,7 +26,7 @@ StepOutputs<Space> outputs_of(const tokkos_step_outputs& given, std::int64_t row
   outputs.raw_top_logprobs = matrix_of<float, Space>("raw_top_logprobs", given.raw_top_logprobs);
   outputs.log_sum_exp = vector_of_array<float, Space>("log_sum_exp", given.log_sum_exp);
   outputs.row_status = vector_of_array<std::int32_t, Space>("row_status", given.row_status);
-  check_masks_given(given.bitmask, rows);
+  check_masks_given(given.bitmask, given.bitmask_row_index);
   outputs.bitmask.words = matrix_of<const std::int32_t, Space>("bitmask", given.bitmask);
   outputs.bitmask.row_index =
       vector_of_array<const std::int32_t, Space>("bitmask_row_index", given.bitmask_row_index);
@@ -87,7 +87,7 @@ class ProcessorPartOf final : public ProcessorPart {
   void process(const tokkos_array* logits, const StepRequests& requests,
                const tokkos_step_outputs& given, const StepOptions& options,
                const tokkos_logit_hook& hook) override {
-    const StepOutputs<Space> outputs = outputs_of<Space>(given, row_count("logits", logits));
+    const StepOutputs<Space> outputs = outputs_of<Space>(given);
     with_logits<Space, true>("logits", logits, [&]<class Rows>(const Rows& rows) {
       m_processor.process(rows, requests, outputs, options,
                           hook_of<ExecutionSpace, LogitOf<Rows>>(hook));
@@ -108,7 +108,7 @@ class ProcessorPartOf final : public ProcessorPart {
 
   void process_prepared(const tokkos_array* logits, const tokkos_step_outputs& given,
                         const tokkos_logit_hook& hook) override {
-    const StepOutputs<Space> outputs = outputs_of<Space>(given, row_count("logits", logits));
+    const StepOutputs<Space> outputs = outputs_of<Space>(given);
     with_logits<Space, true>("logits", logits, [&]<class Rows>(const Rows& rows) {
       m_processor.process(rows, outputs, hook_of<ExecutionSpace, LogitOf<Rows>>(hook));
     });

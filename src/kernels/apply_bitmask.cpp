@@ -82,7 +82,10 @@ void apply_bitmask(const ExecutionSpace& space,
                    const Vector<std::int32_t, MemoryOf<ExecutionSpace>>& row_status) {
   const auto rows = static_cast<std::int64_t>(logits.extent(0));
   const auto vocabulary = static_cast<std::int64_t>(logits.extent(1));
-  if (seq_ids.extent(0) == 0) return;
+  const auto listed = static_cast<std::int64_t>(seq_ids.extent(0));
+  check_vector("mask_rows", mask_rows, listed);
+  check_optional_vector("row_status", row_status, rows);
+  if (listed == 0) return;
   require(vocabulary >= 1 && vocabulary <= max_vocabulary, "vocab_size", std::nullopt, vocabulary,
           "a vocabulary in [1, 2147483647]");
   check_active_vocabulary(options.active_vocabulary, vocabulary);
@@ -90,10 +93,8 @@ void apply_bitmask(const ExecutionSpace& space,
       options.active_vocabulary == 0 ? vocabulary : options.active_vocabulary;
   const auto words = static_cast<std::int64_t>(bitmask.extent(1));
   check_matrix("logits", logits, rows, vocabulary);
-  check_optional_vector("row_status", row_status, rows);
   check_bitmask_words(words, active);
-  check_vector("seq_ids", seq_ids, static_cast<std::int64_t>(seq_ids.extent(0)));
-  check_vector("mask_rows", mask_rows, static_cast<std::int64_t>(seq_ids.extent(0)));
+  check_vector("seq_ids", seq_ids, listed);
   check_matrix("bitmask", bitmask, static_cast<std::int64_t>(bitmask.extent(0)), words);
   require(options.masked_value == MaskedValue::lowest ||
               options.masked_value == MaskedValue::negative_infinity,

@@ -130,10 +130,10 @@ void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
   const auto words = static_cast<std::int64_t>(bitmask.words.extent(1));
   const bool has_index = bitmask.row_index.data() != nullptr || bitmask.row_index.extent(0) > 0;
   const bool has_words = bitmask.words.data() != nullptr || height > 0 || words > 0;
-  if (!has_words && bitmask.row_index.extent(0) == 0) return;
+  if (rows == 0 || (!has_words && bitmask.row_index.extent(0) == 0)) return;
   check_bitmask_words(words, active);
   check_matrix("bitmask", bitmask.words, height, words);
-  require(height > 0 || rows == 0, "bitmask.extent", 0, height, "at least 1 row of words");
+  require(height > 0, "bitmask.extent", 0, height, "at least 1 row of words");
   if (has_index) {
     check_vector("bitmask.row_index", bitmask.row_index, rows);
   } else if (height < rows) {
@@ -144,7 +144,12 @@ void check_bitmask(const VocabularyBitmask<Space>& bitmask, std::int64_t rows,
 /// Throws unless there is a value for every row, or one for all of them.
 template <class T, class Space>
 void check_row_values(const char* name, const Vector<T, Space>& values, std::int64_t rows) {
-  check_vector(name, values, values.extent(0) == 1 ? 1 : rows);
+  const auto count = static_cast<std::int64_t>(values.extent(0));
+  if (count != 1 && count != rows) {
+    throw Error(std::string(name) + ".extent", 0, to_text(count),
+                to_text(rows) + ", or 1 for all rows");
+  }
+  check_vector(name, values, count);
 }
 
 template <class Space>

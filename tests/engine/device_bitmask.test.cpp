@@ -28,6 +28,43 @@ namespace {
 
 constexpr std::int64_t vocabulary = step_vocabulary;
 
+/// Every third token, and in other rows every token but those of another third.
+std::vector<std::optional<std::vector<bool>>> other_masks(std::size_t rows) {
+  std::vector<std::optional<std::vector<bool>>> masks(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (i % 4 == 3) continue;
+    masks[i].emplace(vocabulary);
+    for (std::size_t v = 0; v < vocabulary; ++v) (*masks[i])[v] = (v % 3 == i % 3) == (i % 2 == 0);
+  }
+  return masks;
+}
+
+/// What both of two masks allow.
+std::vector<std::optional<std::vector<bool>>> both_of(
+    std::vector<std::optional<std::vector<bool>>> masks,
+    const std::vector<std::optional<std::vector<bool>>>& others) {
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (!others[i]) continue;
+    if (!masks[i]) masks[i].emplace(vocabulary, true);
+    for (std::size_t v = 0; v < vocabulary; ++v) {
+      (*masks[i])[v] = (*masks[i])[v] && (*others[i])[v];
+    }
+  }
+  return masks;
+}
+
+/// What is made of the logits, which hold stored masks or do not.
+template <class Space>
+Bits results_of(const StepViews<Space>& views) {
+  Bits all;
+  for (auto* view : {&views.probabilities, &views.truncated, &views.logprobs, &views.top_logprobs,
+                     &views.log_sum_exp}) {
+    append(all, view->values());
+  }
+  for (auto* view : {&views.tokens, &views.top_tokens, &views.status}) append(all, view->values());
+  return all;
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("masks on the device give the bits of the requests' own", "[engine]",
@@ -44,7 +81,7 @@ TEMPLATE_LIST_TEST_CASE("masks on the device give the bits of the requests' own"
 
   DeviceMasks<Space> masks(masks_of(*step), vocabulary);
   REQUIRE(masks.count() > 1);
-  for (SequenceState& state : step->step.states) state.mask = nullptr;
+  step->step = without_masks(step->step);
   const StepViews<Space> at_once(rows, seed), in_halves(rows, seed), unmasked(rows, seed);
   StepOutputs<Space> outputs = at_once.outputs();
   outputs.bitmask = masks.view();
@@ -59,6 +96,60 @@ TEMPLATE_LIST_TEST_CASE("masks on the device give the bits of the requests' own"
   CHECK((in_halves == expected));
   CHECK_FALSE((unmasked == expected));  // or nothing above would need the masks
   CHECK(masks.intact());
+}
+
+TEMPLATE_LIST_TEST_CASE("what a request forbids is forbidden beside a mask on the device",
+                        "[engine]", ExecutionSpaces) {
+  using Space = MemoryOf<TestType>;
+  const std::uint64_t seed = GENERATE(range(1, 6));
+  const TestType space;
+  const auto step = make_truncated_step(vocabulary, seed);
+  const auto rows = static_cast<std::size_t>(step->rows);
+  step->step.configs[0].allowed_token_ids = {3, 5, 7, 9, 4001, 4003};
+  LogitProcessor<TestType> processor(space, 64, vocabulary);
+  const auto own = masks_of(*step), others = other_masks(rows);
+  const DeviceMasks<Space> on_device(others, vocabulary), both(both_of(own, others), vocabulary);
+  const StepViews<Space> at_once(rows, seed), in_halves(rows, seed), expected(rows, seed);
+  StepOutputs<Space> outputs = at_once.outputs();
+  outputs.bitmask = on_device.view();
+  processor.process(at_once.logits.matrix(), step->step.requests(), outputs);
+  processor.prepare(step->rows, step->step.requests());
+  outputs = in_halves.outputs();
+  outputs.bitmask = on_device.view();
+  processor.process(in_halves.logits.matrix(), outputs);
+  const OwnedStep plain = without_masks(step->step);
+  outputs = expected.outputs();
+  outputs.bitmask = both.view();
+  processor.process(expected.logits.matrix(), plain.requests(), outputs);
+  space.fence("tokkos::test::process");
+  CHECK((results_of(at_once) == results_of(expected)));
+  CHECK((results_of(in_halves) == results_of(expected)));
+}
+
+TEMPLATE_LIST_TEST_CASE("a list of allowed tokens holds whatever a mask on the device allows",
+                        "[engine]", Backends) {
+  using Space = typename TestType::memory_space;
+  using Logit = typename TestType::logit;
+  using ExecutionSpace = typename TestType::execution_space;
+  const ExecutionSpace space;
+  constexpr std::size_t rows = 4, columns = 70;
+  const std::vector<std::int32_t> words{-1, -1, -1, 1 << 9, 0, 0};  // all tokens; 9
+  const std::vector<std::int32_t> index{0, -1, 1, 1};
+  const std::vector<TokenId> expected{7, 7, 9, -1};
+  const Guarded<std::int32_t, Space> memory(2, 3, 0, words), rows_of_masks(index);
+  Guarded<Logit, Space> logits(rows, columns, 1, stored_logits<Logit>(rows * columns, 3, false));
+  Guarded<TokenId, Space> tokens(rows);
+  Guarded<std::int32_t, Space> status(rows);
+  OwnedStep step;
+  for (std::size_t i = 0; i < rows; ++i) step.add({.allowed_token_ids = {7}});
+  step.configs[2].allowed_token_ids = {7, 9};
+  LogitProcessor<ExecutionSpace> processor(space, rows, columns);
+  StepOutputs<Space> outputs{.tokens = tokens.vector(), .row_status = status.vector()};
+  outputs.bitmask = {memory.matrix(), rows_of_masks.vector()};
+  processor.process(logits.matrix(), step.requests(), outputs);
+  space.fence("tokkos::test::process");
+  CHECK(tokens.values() == expected);
+  CHECK(status.values() == std::vector<std::int32_t>{0, 0, 0, RowStatus::empty});
 }
 
 TEMPLATE_LIST_TEST_CASE("without an index row i of the words is row i's mask, for every type",
@@ -134,12 +225,8 @@ TEMPLATE_LIST_TEST_CASE("a bitmask that does not fit the step is refused", "[eng
   Guarded<std::int32_t, Space> status(rows);
   const Guarded<std::int32_t, Space> memory(64);
   std::int32_t* const at = memory.vector().data();
-  ScriptedGrammar grammar(7, columns);
   OwnedStep step;
-  step.add({});
-  step.add({}, {}, &grammar);
-  step.add({});
-  SequenceState& masked = step.states[1];
+  for (std::size_t i = 0; i < rows; ++i) step.add({});
   LogitProcessor<TestType> processor(space, rows, columns);
   const auto words = [&](std::size_t height, std::size_t width, std::size_t stride) {
     return Matrix<const std::int32_t, Space>(at, Kokkos::LayoutStride(height, stride, width, 1));
@@ -159,13 +246,9 @@ TEMPLATE_LIST_TEST_CASE("a bitmask that does not fit the step is refused", "[eng
     space.fence("tokkos::test::refused");
     return at_once;
   };
-  const Complaint both = refused(outputs_with({words(3, 3, 3), {}}));
-  CHECK(both.field == "sequence_states[1].mask");
-  CHECK(both.value == "given");
-  masked.mask = nullptr;
-
   const Complaint stored = refused(outputs_with({words(3, 3, 3), {}}), {.store_mask = true});
   CHECK(stored.field == "store_mask");
+  CHECK(stored.value == "set");
   for (const std::size_t width : {std::size_t{2}, std::size_t{1}, std::size_t{0}}) {
     const Complaint narrow = refused(outputs_with({words(3, width, 3), {}}));
     CHECK(narrow.field == "bitmask.extent");

@@ -28,6 +28,15 @@ inline std::vector<std::optional<std::vector<bool>>> masks_of(const RandomStep& 
   return masks;
 }
 
+/// The step without masks and lists of allowed tokens.
+inline OwnedStep without_masks(OwnedStep step) {
+  for (GenerationConfig& config : step.configs) config.allowed_token_ids.clear();
+  for (std::size_t i = 0; i < step.states.size(); ++i) {
+    step.states[i] = {&step.histories[i], nullptr};
+  }
+  return step;
+}
+
 /// Such masks as words on the device, the last row's first, and the index of each row.
 template <class Space>
 class DeviceMasks {

@@ -86,8 +86,8 @@ TEMPLATE_LIST_TEST_CASE("masks in arrays of C have the bits of masks by callback
 
   DeviceMasks<Memory> masks(masks_of(*given), vocabulary);
   REQUIRE(masks.count() > 1);
-  for (SequenceState& state : given->step.states) state.mask = nullptr;
-  const StepOfC unmasked(given->step);
+  const OwnedStep plain = without_masks(given->step);
+  const StepOfC unmasked(plain);
   const auto with_masks = [&](OutputsOfC& outputs) {
     tokkos_array words = array_of(masks.view().words), index = array_of(masks.view().row_index);
     words.flags = index.flags = TOKKOS_ARRAY_READ_ONLY;
@@ -145,29 +145,41 @@ TEST_CASE("masks in arrays that do not fit are refused by the names of C", "[int
     });
     refused("bitmask.shape", "0", [&] { row.bitmask.shape[0] = 0; });
   }
+  refused("bitmask_row_index.shape", "0", [&] {  // without memory is not left out
+    row.row_index = tokkos_vector(nullptr, TOKKOS_INT32, 0);
+  });
   refused("bitmask.type", "int64", [&] { row.bitmask.type = TOKKOS_INT64; });
   refused("bitmask.type", "float32", [&] { row.bitmask.type = TOKKOS_FLOAT32; });
   refused("bitmask.ndim", "1", [&] { row.bitmask.ndim = 1; });
   refused("bitmask_row_index.type", "float32", [&] { row.row_index.type = TOKKOS_FLOAT32; });
   refused("bitmask_row_index.ndim", "2", [&] { row.row_index.ndim = 2; });
-  refused("options.store_mask", "true", [&] { row.options.store_mask = 1; });
-  refused("bitmask.shape", "0", [&] { row.outputs.bitmask = nullptr; });
+  refused("options.store_mask", "set", [&] { row.options.store_mask = 1; });
+  refused("bitmask", "null", [&] { row.outputs.bitmask = nullptr; });
   check_ok(row.process());
   CHECK(row.drawn[0] == 41);
 }
 
-TEST_CASE("a step of C has masks in arrays or by callbacks", "[interop]") {
+TEST_CASE("a step of C may have masks in arrays and by callbacks", "[interop]") {
   MaskedRow row;
   ScriptedGrammar grammar(3, OneRow::vocabulary);
+  std::int32_t allowed_by_grammar = 32, refused_by_grammar = 32;
+  while (!grammar.allows({}, allowed_by_grammar)) ++allowed_by_grammar;
+  while (grammar.allows({}, refused_by_grammar)) ++refused_by_grammar;
+  REQUIRE(allowed_by_grammar < 63);
+  REQUIRE(refused_by_grammar < 63);
+  row.words[1] = 1 << (allowed_by_grammar - 32) | 1 << (refused_by_grammar - 32);
   const tokkos_mask_callbacks callbacks = callbacks_of(grammar);
   Mask mask;
   check_ok(tokkos_mask_create(&callbacks, mask.put()));
-  row.request.mask = mask.get();
-  const Complaint said = row.complaint();
-  CHECK(said.field == "requests[0].mask");
-  CHECK(said.value == "given");
-  row.request.mask = nullptr;
+  const std::int32_t allowed[] = {refused_by_grammar, 70};
+  row.config.allowed_token_ids = allowed;
+  row.config.allowed_token_count = 2;
   check_ok(row.process());
+  CHECK(row.drawn[0] == refused_by_grammar);
+  row.config.allowed_token_count = 0;
+  row.request.mask = mask.get();
+  check_ok(row.process());
+  CHECK(row.drawn[0] == allowed_by_grammar);
 }
 
 TEMPLATE_LIST_TEST_CASE("rows masked by C are those that C++ masks", "[interop]", Backends) {
@@ -244,6 +256,14 @@ TEST_CASE("row masks of C that are wrong are refused by member", "[interop]") {
   tokkos_array two = tokkos_vector(row.index.data(), TOKKOS_INT32, 2);
   refused("mask_rows.shape", [&] { row.masks.mask_rows = &two; });
   refused("row_status.shape", [&] { row.masks.row_status = &two; });
+  const tokkos_array none = tokkos_vector(nullptr, TOKKOS_INT32, 0);
+  refused("mask_rows.shape", [&] { row.masks.mask_rows = &none; });
+  refused("row_status.shape", [&] { row.masks.row_status = &none; });
+  refused("mask_rows.shape", [&] {  // nothing is listed, and yet given a mask
+    row.row_index = none;
+    row.masks.mask_rows = &two;
+  });
+  refused("logits.shape", [&] { row.logits = tokkos_matrix(nullptr, TOKKOS_FLOAT32, 3, 0, 0); });
   for (const std::int64_t active : {std::int64_t{-1}, std::int64_t{101}, std::int64_t{1} << 40}) {
     refused("active_vocabulary", [&] { row.masks.active_vocabulary = active; });
   }

@@ -48,9 +48,10 @@ struct StepOutputs {
   Vector<float, MemorySpace> log_sum_exp = {};
   /// [n]: RowStatus bits, ORed into it.
   Vector<std::int32_t, MemorySpace> row_status = {};
-  /// Read: the masks of the step's rows where they lie on the device already, for requests without
-  /// a VocabularyMask and steps without StepOptions::store_mask. A row whose row_index is neither
-  /// -1 nor a row of the words is unusable: RowStatus::invalid_parameter. Empty: none.
+  /// Read: masks that lie on the device already. What a row's request forbids by a VocabularyMask
+  /// or allowed_token_ids is forbidden as well; it is stored in the logits then, by a launch more.
+  /// Not together with StepOptions::store_mask. A row whose row_index is neither -1 nor a row of
+  /// the words is unusable: RowStatus::invalid_parameter. Empty: none.
   VocabularyBitmask<MemorySpace> bitmask = {};
 };
 
