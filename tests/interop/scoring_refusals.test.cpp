@@ -228,7 +228,7 @@ TEST_CASE("masks of a score have a bit for each token and a row for each row", "
   }
   scorer.refuses("bitmask.shape", 0, "0", [](GoodScore& score) { score.bitmask.shape[0] = 0; });
   for (const bool has_index : {false, true}) {  // no masks are no array, and not an empty one
-    scorer.refuses("bitmask.shape", 0, "0", [&](GoodScore& score) {
+    scorer.refuses("bitmask.shape", 1, "0", [&](GoodScore& score) {
       if (!has_index) score.score.bitmask_row_index = nullptr;
       score.bitmask.shape[0] = score.bitmask.shape[1] = 0;
       score.bitmask.data = nullptr;
