@@ -286,10 +286,10 @@ TEMPLATE_LIST_TEST_CASE("nothing that is written may lie in a bitmask", "[engine
   const TestType space;
   constexpr std::size_t rows = 3, columns = 70;
   Guarded<float, Space> logits(rows, columns, 0, {});
-  const Guarded<std::int32_t, Space> memory(rows * columns);
+  Guarded<std::int32_t, Space> memory(rows * columns);
   std::int32_t* const at = memory.vector().data();
   OwnedStep step;
-  for (std::size_t i = 0; i < rows; ++i) step.add({});
+  for (std::size_t i = 0; i < rows; ++i) step.add({.logit_bias = {{1, 5.0}}});
   LogitProcessor<TestType> processor(space, rows, columns);
   const VocabularyBitmask<Space> bitmask{
       Matrix<const std::int32_t, Space>(at, Kokkos::LayoutStride(rows, 3, 3, 1)),
@@ -309,6 +309,9 @@ TEMPLATE_LIST_TEST_CASE("nothing that is written may lie in a bitmask", "[engine
                                     Kokkos::LayoutStride(rows, columns, columns, 1));
   CHECK(refused(logits.matrix(), {.probabilities = inside}).field == "probabilities");
   CHECK(refused(inside, {.tokens = tokens.vector()}).field == "logits");
+  space.fence("tokkos::test::refused");
+  CHECK(logits.values() == std::vector<float>(rows * columns, 0.0f));  // not edited either
+  CHECK(memory.values() == std::vector<std::int32_t>(rows * columns, 0));
 }
 
 }  // namespace tokkos::test
