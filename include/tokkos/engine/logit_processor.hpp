@@ -85,10 +85,11 @@ class LogitProcessor {
   /// Both in one: edits in place, then one read of the logits with mask and temperature, then what
   /// the outputs ask for. One upload; at most 4 launches for probabilities or tokens alone, one
   /// more where requests truncate, and one where the mask is stored; the same bits as the two calls
-  /// above and Sampler::sample_from_logits. The mask is applied while reading and stored only on
-  /// request. Raw log-probabilities cost one more read of the logits, before the edits, and the
-  /// logits that are edited are kept; no copy is made of a row. A step that is prepared meanwhile
-  /// is dropped by one that is processed here, and stays prepared where this one is refused.
+  /// above and Sampler::sample_from_logits. The mask is applied while reading, and stored only on
+  /// request or where there is another one in `outputs.bitmask`. Raw log-probabilities cost one
+  /// more read of the logits, before the edits, and the logits that are edited are kept; no copy is
+  /// made of a row. A step that is prepared meanwhile is dropped by one that is processed here, and
+  /// stays prepared where this one is refused.
   /// @param logits [n, V], n <= max_num_token, rows may be padded; edited in place
   /// @throws Error before anything is written; what a VocabularyMask or an EditHook throws passes
   /// on, also before anything is written. Where memory runs out nothing is prepared afterwards
